@@ -1,0 +1,177 @@
+"""The nouns of refdesk: what adapters hand to the manager and tools hand to clients."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final, Self
+from urllib.parse import quote, unquote_to_bytes
+
+from refdesk.errors import InvalidRef
+
+REF_SCHEME: Final = "corpus://"
+LIBRARY_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
+LEAD: Final = ""
+"""Section id of the text that stands before the first heading."""
+
+
+class Kind(StrEnum):
+    """What a document is to its reader."""
+
+    ARTICLE = "article"
+    PAGE = "page"
+    SECTION = "section"
+    QUESTION = "question"
+
+
+class State(StrEnum):
+    """Whether a library answers: `/healthz` shows it, `/readyz` waits for READY."""
+
+    READY = "ready"
+    INDEXING = "indexing"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """The address of one document: `corpus://Library/path`, percent-encoded but for slashes.
+
+    Round-trips exactly for every path, undecodable file names (surrogate escapes) included.
+    """
+
+    library: str
+    path: str
+
+    def __str__(self) -> str:
+        return REF_SCHEME + self.library + "/" + quote(self.path.encode("utf-8", "surrogateescape"))
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The ref that `text` spells.
+
+        Raises:
+            InvalidRef: `text` has another scheme, a bad library name or an empty path.
+        """
+        library, _, encoded = text.removeprefix(REF_SCHEME).partition("/")
+        if not text.startswith(REF_SCHEME) or not LIBRARY_NAME.match(library) or not encoded:
+            raise InvalidRef(
+                "not a ref: pass a `ref` exactly as search returned it (corpus://Library/path)"
+            )
+        return cls(library, unquote_to_bytes(encoded).decode("utf-8", "surrogateescape"))
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One heading and its text, as far as the next heading.
+
+    `start` and `end` are lines of `file` counted from 1, both inclusive; 0 and 0 where the
+    source has no lines. `file` is "" when the text lives in the document's own file, else the
+    path (inside the library) of the included file that holds it. `text` is the source text of
+    those lines, the heading line included.
+    """
+
+    id: str
+    title: str
+    level: int
+    breadcrumb: tuple[str, ...]
+    start: int
+    end: int
+    text: str
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A page with its sections in reading order; the lead section, if any, comes first."""
+
+    ref: Ref
+    kind: Kind
+    title: str
+    url: str
+    snapshot: str
+    sections: tuple[Section, ...]
+
+    @property
+    def size(self) -> int:
+        """Characters held by the sections: what a cache must budget for."""
+        return sum(len(section.text) for section in self.sections)
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A section worth opening: its id for `fetch`, its title for the reader."""
+
+    id: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One result: a document with its best-matching section.
+
+    `score` compares hits of the same library only. `passage` is the adapter's own key of the
+    matching text; `snippet` stays empty until the hit has survived fusion.
+    """
+
+    ref: Ref
+    kind: Kind
+    title: str
+    url: str
+    snapshot: str
+    breadcrumb: tuple[str, ...]
+    location: str
+    score: float
+    passage: int
+    sections: tuple[Hint, ...] = ()
+    snippet: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """What is known of one configured library at this moment."""
+
+    name: str
+    adapter: str
+    state: State
+    documents: int = 0
+    sections: int = 0
+    snapshot: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a library's table of contents."""
+
+    ref: Ref
+    path: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What one indexing run did to a library; `skipped` maps a reason to the paths left out."""
+
+    new: int = 0
+    updated: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    skipped: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Degraded:
+    """A library that did not answer a search, and why."""
+
+    library: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one fused search returns."""
+
+    hits: tuple[Hit, ...]
+    did_you_mean: str = ""
+    degraded: tuple[Degraded, ...] = ()
