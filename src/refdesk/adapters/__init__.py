@@ -1,0 +1,1 @@
+"""One manifest entry in, an open library out: one file per corpus kind."""

@@ -1,0 +1,1 @@
+"""HTTP or stdio messages in, tool results out."""
