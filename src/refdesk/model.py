@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Self
 from urllib.parse import quote, unquote_to_bytes
@@ -128,6 +128,21 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """What one library answers to one query: hits best first.
+
+    `weak` says that even the best hit covers little of the query; `did_you_mean` is a spelling
+    that the library knows better, or "". Answers of the same non-empty `scale` have scores that
+    can be compared across libraries.
+    """
+
+    hits: tuple[Hit, ...]
+    weak: bool = False
+    did_you_mean: str = ""
+    scale: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Library:
     """What is known of one configured library at this moment."""
 
@@ -150,14 +165,23 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class Skip:
+    """Files or folders left out for one reason: how many, and the first few by name."""
+
+    reason: str
+    count: int
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Changes:
-    """What one indexing run did to a library; `skipped` maps a reason to the paths left out."""
+    """What one indexing run did to a library's documents, and what it left out."""
 
     new: int = 0
     updated: int = 0
     removed: int = 0
     unchanged: int = 0
-    skipped: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    skipped: tuple[Skip, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
