@@ -133,13 +133,15 @@ class Found:
 
     `weak` says that even the best hit covers little of the query; `did_you_mean` is a spelling
     that the library knows better, or "". Answers of the same non-empty `scale` have scores that
-    can be compared across libraries.
+    can be compared across libraries. `terms` are the index tokens that met each word of the
+    query, for the snippets.
     """
 
     hits: tuple[Hit, ...]
     weak: bool = False
     did_you_mean: str = ""
     scale: str = ""
+    terms: tuple[frozenset[str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,3 +201,60 @@ class Answer:
     hits: tuple[Hit, ...]
     did_you_mean: str = ""
     degraded: tuple[Degraded, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """Something a passage may hold: one token of a field, or several.
+
+    Several must stand in a row, give or take `slop`; with `least` at least so many of them must
+    stand anywhere. Worth `weight` times its BM25 score.
+    """
+
+    field: str
+    terms: tuple[str, ...]
+    weight: float
+    slop: int = 0
+    least: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The ways in which one word of a query may be met: the best one counts.
+
+    `rarity` is the word's share in a passage's coverage: how much it tells passages apart. A
+    passage that meets the group is credited with `credit` of it: less than 1.0 for a guess.
+    """
+
+    word: str
+    clauses: tuple[Clause, ...]
+    rarity: float
+    credit: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A query, ready for an index.
+
+    `required` clauses must all be met (quoted phrases); `bonuses` only add to a score.
+    `suggestion` is the query as it was perhaps meant, "" when nothing looks misspelt.
+    """
+
+    groups: tuple[Group, ...] = ()
+    bonuses: tuple[Clause, ...] = ()
+    required: tuple[Clause, ...] = ()
+    suggestion: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A passage that an index found.
+
+    `coverage` is the share of the query's rarity that the passage meets, 0.0-1.0: what tells a
+    weak answer from a good one.
+    """
+
+    passage: int
+    document: int
+    score: float
+    coverage: float
