@@ -1,4 +1,545 @@
 """Query in, fused hits out; ref in, document out.
 
-CorpusManager owns deadlines, limits, caches and reload; adapters stay blocking and simple.
+CorpusManager owns what adapters do not: deadlines, limits on concurrent calls, the document
+cache, background indexing and reload. Adapters block, so they run in its threads; everything
+else happens on the event loop.
 """
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final, Protocol, Self, TypeVar
+
+from watchfiles import awatch
+
+from refdesk import manifest as manifests
+from refdesk.adapters import open_library
+from refdesk.adapters.base import Adapter, Progress
+from refdesk.errors import (
+    Busy,
+    ConfigError,
+    InvalidRef,
+    NotFound,
+    OpenError,
+    RefdeskError,
+    Unavailable,
+    UnknownLibrary,
+)
+from refdesk.manifest import LibraryEntry, Manifest
+from refdesk.model import (
+    REF_SCHEME,
+    Answer,
+    Changes,
+    Degraded,
+    Document,
+    Entry,
+    Found,
+    Hit,
+    Library,
+    Ref,
+    State,
+)
+from refdesk.ranking import diversity, fusion, snippets, titles
+from refdesk.settings import Settings
+
+log = logging.getLogger(__name__)
+
+CALLS_PER_LIBRARY: Final = 8
+"""Calls that one library may have under way: a library that hangs cannot take every thread."""
+ENTRIES_PER_PAGE: Final = 100
+CANDIDATES: Final = 3
+"""Each library is asked for this many times the hits wanted: fusion and diversity need a choice."""
+_SETTLE_MS: Final = 250
+_RETRY_SECONDS: Final = 0.5
+_BYTES_PER_CHARACTER: Final = 2
+
+T = TypeVar("T")
+
+
+class Opener(Protocol):
+    """How an entry of corpus.toml becomes an open library."""
+
+    def __call__(self, entry: LibraryEntry, data_dir: Path) -> Adapter:
+        """The library that `entry` describes."""
+
+
+@dataclass(slots=True)
+class _Shelf:
+    """One configured library: its adapter, or why there is none."""
+
+    entry: LibraryEntry
+    adapter: Adapter | None
+    reason: str = ""
+    calls: int = 0
+
+    @property
+    def library(self) -> Library:
+        if self.adapter is None:
+            return Library(self.entry.name, self.entry.adapter, State.FAILED, reason=self.reason)
+        return self.adapter.library
+
+
+class CorpusManager:
+    """Every configured library behind one door."""
+
+    def __init__(self, manifest: Manifest, settings: Settings, opener: Opener = open_library):
+        """Open the libraries of `manifest`.
+
+        Raises:
+            OpenError: one cannot be opened and `settings.allow_degraded` is off.
+        """
+        self._settings = settings
+        self._opener = opener
+        self._manifest = manifest
+        self._shelves = self._open_all(manifest, {}, strict=not settings.allow_degraded)
+        self._cache = _DocumentCache(settings.cache_bytes)
+        self._threads = ThreadPoolExecutor(
+            CALLS_PER_LIBRARY * max(4, len(self._shelves)), thread_name_prefix="library"
+        )
+        self._indexer = ThreadPoolExecutor(1, thread_name_prefix="indexer")
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._restart = asyncio.Event()
+
+    @classmethod
+    def load(cls, settings: Settings) -> Self:
+        """The manager of the corpus that `settings` point at.
+
+        Raises:
+            ManifestError: corpus.toml is refused.
+            OpenError: a library cannot be opened and `settings.allow_degraded` is off.
+        """
+        return cls(manifests.load(settings.corpus_config, settings.corpus_root), settings)
+
+    @property
+    def libraries(self) -> tuple[Library, ...]:
+        """Every configured library as it is now, in the order of corpus.toml."""
+        return tuple(shelf.library for shelf in self._shelves.values())
+
+    @property
+    def manifest(self) -> Manifest:
+        """The corpus.toml being served."""
+        return self._manifest
+
+    @property
+    def ready(self) -> bool:
+        """Whether every library answers."""
+        return all(library.state is State.READY for library in self.libraries)
+
+    async def search(self, query: str, *, limit: int, library: str = "") -> Answer:
+        """The best `limit` hits of all libraries, or of one.
+
+        Libraries are asked side by side; one that fails or is late is named in `degraded`.
+
+        Raises:
+            UnknownLibrary: `library` is not configured.
+        """
+        shelves = [self._shelf(library)] if library else list(self._shelves.values())
+        outcomes = await asyncio.gather(
+            *(self._ask(shelf, query, limit * CANDIDATES) for shelf in shelves)
+        )
+        found = [outcome for outcome in outcomes if isinstance(outcome, Found)]
+        degraded = tuple(outcome for outcome in outcomes if isinstance(outcome, Degraded))
+        hits = rank(query, found)[:limit]
+        return Answer(
+            hits=tuple(await self._in_thread(self._with_snippets, hits, found)) if hits else (),
+            did_you_mean=_suggestion(found),
+            degraded=degraded,
+        )
+
+    async def fetch(self, ref: str) -> Document:
+        """The document that a ref, or a page URL some library knows, names.
+
+        Raises:
+            InvalidRef: `ref` is neither.
+            UnknownLibrary: it names a library that is not configured.
+            NotFound: nothing is there; near misses are suggested.
+            Unavailable, Busy: the library cannot answer now.
+        """
+        target = self._target(ref.strip())
+        shelf = self._shelf(target.library)
+        cached = self._cache.get(target)
+        if cached is not None:
+            return cached
+        document = await self._call(shelf, lambda adapter: adapter.fetch(target.path))
+        self._cache.put(target, document)
+        return document
+
+    async def entries(
+        self, library: str = "", prefix: str = "", cursor: str = ""
+    ) -> tuple[list[Entry], str]:
+        """One page of the table of contents and the cursor of the next page ("" at the end).
+
+        Raises:
+            UnknownLibrary: `library`, or the cursor's library, is not configured.
+            InvalidRef: `cursor` is not one that this method returned.
+        """
+        names = [self._shelf(library).entry.name] if library else list(self._shelves)
+        after = Ref.parse(cursor) if cursor else None
+        if after is not None:
+            names = names[names.index(self._shelf(after.library).entry.name) :]
+        page: list[Entry] = []
+        for name in names:
+            start = after.path if after is not None and after.library == name else ""
+            room = ENTRIES_PER_PAGE + 1 - len(page)
+            page += await self._list(self._shelves[name], prefix, start, room)
+            if len(page) > ENTRIES_PER_PAGE:
+                return page[:ENTRIES_PER_PAGE], str(page[ENTRIES_PER_PAGE - 1].ref)
+        return page, ""
+
+    async def reindex(self, library: str = "") -> dict[str, Changes]:
+        """Bring one library, or all, up to date; library -> what changed.
+
+        Raises:
+            UnknownLibrary: `library` is not configured.
+            Unavailable: a library's source cannot be read or its index not be written.
+            Busy: another process is indexing it.
+        """
+        shelves = [self._shelf(library)] if library else list(self._shelves.values())
+        changes: dict[str, Changes] = {}
+        for shelf in shelves:
+            try:
+                changes[shelf.entry.name] = await self._refresh(shelf)
+            except OpenError as error:
+                raise Unavailable(str(error)) from error
+        return changes
+
+    def refresh(
+        self,
+        *,
+        only: str = "",
+        force: bool = False,
+        progress: Callable[[str], Progress] | None = None,
+    ) -> dict[str, Changes]:
+        """Bring every library, or `only` one, up to date in this thread; for the command line.
+
+        Raises:
+            OpenError, Busy: as `reindex`, for the first library that fails.
+        """
+        return {
+            name: shelf.adapter.refresh(force=force, progress=progress(name) if progress else None)
+            for name, shelf in self._shelves.items()
+            if shelf.adapter is not None and only in ("", name)
+        }
+
+    async def start(self) -> None:
+        """Bring every library up to date in the background and, if set, watch for changes."""
+        self._spawn(self._refresh_until_done(list(self._shelves)))
+        if self._settings.watch:
+            self._spawn(self._watch())
+            self._spawn(self._watch_manifest())
+
+    async def close(self) -> None:
+        """Stop the background work and close every library."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self.shut()
+
+    def shut(self) -> None:
+        """Close every library; for callers without an event loop."""
+        self._indexer.shutdown(wait=True, cancel_futures=True)
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for shelf in self._shelves.values():
+            if shelf.adapter is not None:
+                shelf.adapter.close()
+
+    # One library at a time
+
+    async def _ask(self, shelf: _Shelf, query: str, limit: int) -> Found | Degraded:
+        name = shelf.entry.name
+        try:
+            return await self._call(shelf, lambda adapter: adapter.search(query, limit))
+        except RefdeskError as error:
+            return Degraded(name, str(error))
+        except Exception:
+            log.exception("library %s failed in a search", name)
+            return Degraded(name, "failed; the server's log says why")
+
+    async def _list(self, shelf: _Shelf, prefix: str, after: str, limit: int) -> Sequence[Entry]:
+        try:
+            return await self._call(shelf, lambda a: a.documents(prefix, after, limit))
+        except Unavailable:
+            return ()
+
+    async def _call(self, shelf: _Shelf, work: Callable[[Adapter], T]) -> T:
+        """Run `work` on a library in a thread, within its deadline and its share of threads."""
+        adapter = shelf.adapter
+        if adapter is None:
+            raise Unavailable(shelf.reason)
+        if shelf.calls >= CALLS_PER_LIBRARY:
+            raise Busy(f"library {shelf.entry.name!r} has too many calls under way; try again")
+        shelf.calls += 1
+        future = asyncio.get_running_loop().run_in_executor(self._threads, work, adapter)
+        future.add_done_callback(lambda done: _settle(shelf, done))
+        seconds = self._settings.search_timeout
+        try:
+            return await asyncio.wait_for(asyncio.shield(future), seconds)
+        except TimeoutError:
+            raise Unavailable(
+                f"library {shelf.entry.name!r} did not answer within {seconds:g} s; try again"
+            ) from None
+
+    async def _in_thread(self, work: Callable[..., T], *arguments: object) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work, *arguments)
+
+    def _with_snippets(self, hits: Sequence[Hit], found: Sequence[Found]) -> list[Hit]:
+        words = {hit.ref.library: answer.terms for answer in found for hit in answer.hits[:1]}
+        matchers = {library: snippets.Matcher(terms) for library, terms in words.items()}
+        return [replace(hit, snippet=self._snippet(matchers[hit.ref.library], hit)) for hit in hits]
+
+    def _snippet(self, matcher: snippets.Matcher, hit: Hit) -> str:
+        shelf = self._shelves.get(hit.ref.library)
+        if shelf is None or shelf.adapter is None:
+            return ""
+        return matcher.cut(shelf.adapter.passage(hit))
+
+    def _shelf(self, name: str) -> _Shelf:
+        shelf = self._shelves.get(name)
+        if shelf is not None:
+            return shelf
+        same = [known for known in self._shelves if known.casefold() == name.casefold()]
+        if same:
+            return self._shelves[same[0]]
+        names = list(self._shelves)
+        raise UnknownLibrary(
+            f"no library is called {name!r}; configured are {', '.join(names)}",
+            {"libraries": names},
+        )
+
+    def _target(self, ref: str) -> Ref:
+        if ref.startswith(REF_SCHEME):
+            return Ref.parse(ref)
+        if not ref.startswith(("http://", "https://")):
+            raise InvalidRef(
+                "not a ref: pass a `ref` exactly as search returned it (corpus://Library/path), "
+                "or the address of a page that a library holds"
+            )
+        for name, shelf in self._shelves.items():
+            path = shelf.adapter.resolve(ref) if shelf.adapter is not None else None
+            if path is not None:
+                return Ref(name, path)
+        raise NotFound(
+            "no library holds that address; nothing is loaded from the web: "
+            "search for the page's subject instead"
+        )
+
+    # Indexing and reload
+
+    def _open_all(
+        self, manifest: Manifest, kept: Mapping[str, _Shelf], *, strict: bool
+    ) -> dict[str, _Shelf]:
+        shelves: dict[str, _Shelf] = {}
+        for entry in manifest.libraries:
+            old = kept.get(entry.name)
+            if old is not None and old.entry == entry and old.adapter is not None:
+                shelves[entry.name] = old
+                continue
+            try:
+                adapter = self._opener(entry, self._settings.data_dir)
+            except OpenError as error:
+                if strict:
+                    raise
+                log.error("library %s is left out: %s", entry.name, error)
+                shelves[entry.name] = _Shelf(entry, None, str(error))
+            else:
+                shelves[entry.name] = _Shelf(entry, adapter)
+        return shelves
+
+    async def _refresh(self, shelf: _Shelf) -> Changes:
+        if shelf.adapter is None:
+            raise Unavailable(shelf.reason)
+        started = time.perf_counter()
+        changes = await asyncio.get_running_loop().run_in_executor(
+            self._indexer, shelf.adapter.refresh
+        )
+        if changes.new or changes.updated or changes.removed:
+            self._cache.drop(shelf.entry.name)
+            log.info(
+                "library %s indexed: %d new, %d updated, %d removed, %d unchanged in %.2f s",
+                shelf.entry.name,
+                changes.new,
+                changes.updated,
+                changes.removed,
+                changes.unchanged,
+                time.perf_counter() - started,
+            )
+        return changes
+
+    async def _refresh_until_done(self, names: Sequence[str]) -> None:
+        """Refresh libraries, again and again where another process is writing one."""
+        waiting = list(names)
+        while waiting:
+            busy = []
+            for name in waiting:
+                shelf = self._shelves.get(name)
+                if shelf is None or shelf.adapter is None:
+                    continue
+                try:
+                    await self._refresh(shelf)
+                except Busy:
+                    busy.append(name)
+                except RefdeskError as error:
+                    log.error("library %s could not be indexed: %s", name, error)
+                except Exception:
+                    log.exception("library %s could not be indexed", name)
+            waiting = busy
+            if waiting:
+                await asyncio.sleep(_RETRY_SECONDS)
+
+    async def _watch(self) -> None:
+        """Refresh libraries whose folders change, until the task is cancelled."""
+        while True:
+            self._restart.clear()
+            roots = {
+                name: os.fspath(shelf.entry.path)
+                for name, shelf in self._shelves.items()
+                if shelf.entry.path.exists()
+            }
+            if not roots:
+                await self._restart.wait()
+                continue
+            async for changes in awatch(
+                *_outermost(list(roots.values())),
+                watch_filter=None,
+                debounce=_SETTLE_MS * 2,
+                step=_SETTLE_MS // 5,
+                stop_event=self._restart,
+                ignore_permission_denied=True,
+            ):
+                await self._refresh_until_done(_touched({path for _, path in changes}, roots))
+
+    async def _watch_manifest(self) -> None:
+        """Reload when corpus.toml changes; its folder is watched, for editors replace files."""
+        file = self._manifest.file
+        async for _ in awatch(
+            file.parent,
+            watch_filter=lambda _, path: path == os.fspath(file),
+            debounce=_SETTLE_MS * 2,
+            step=_SETTLE_MS // 5,
+            recursive=False,
+        ):
+            await self._reload()
+
+    async def _reload(self) -> None:
+        """Serve what corpus.toml says now; a file that is refused changes nothing."""
+        try:
+            manifest = manifests.load(self._settings.corpus_config, self._settings.corpus_root)
+            shelves = await self._in_thread(self._reopened, manifest)
+        except (ConfigError, OpenError) as error:
+            log.error("corpus.toml was not reloaded, the libraries stay as they are: %s", error)
+            return
+        retired = [shelf for name, shelf in self._shelves.items() if shelves.get(name) is not shelf]
+        fresh = [name for name, shelf in shelves.items() if self._shelves.get(name) is not shelf]
+        self._manifest, self._shelves = manifest, shelves
+        for shelf in retired:
+            self._cache.drop(shelf.entry.name)
+            self._spawn(self._retire(shelf))
+        log.info("corpus.toml reloaded: %d libraries, %d opened", len(shelves), len(fresh))
+        self._restart.set()
+        await self._refresh_until_done(fresh)
+
+    def _reopened(self, manifest: Manifest) -> dict[str, _Shelf]:
+        return self._open_all(manifest, self._shelves, strict=not self._settings.allow_degraded)
+
+    async def _retire(self, shelf: _Shelf) -> None:
+        """Close a library once the calls it may still be answering are over."""
+        await asyncio.sleep(self._settings.search_timeout)
+        if shelf.adapter is not None:
+            await self._in_thread(shelf.adapter.close)
+
+    def _spawn(self, work: object) -> None:
+        task: asyncio.Task[None] = asyncio.ensure_future(work)  # type: ignore[call-overload]
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def rank(query: str, found: Sequence[Found]) -> list[Hit]:
+    """The hits of several libraries as one list, best first, a page's repeats behind.
+
+    Answers on the same scale are merged by score; different scales are fused by rank. Pages
+    whose title is the query come first.
+    """
+    scales: dict[str, list[Hit]] = {}
+    for number, answer in enumerate(found):
+        scales.setdefault(answer.scale or f"#{number}", []).extend(answer.hits)
+    by_key = {(hit.ref, hit.passage): hit for hits in scales.values() for hit in hits}
+    rankings = [
+        (1.0, [(hit.ref, hit.passage) for hit in sorted(hits, key=lambda hit: -hit.score)])
+        for hits in scales.values()
+    ]
+    fused = [by_key[key] for key in fusion.fuse(rankings)]
+    fused.sort(key=lambda hit: not titles.is_exact(query, hit.title))
+    return diversity.spread(fused, lambda hit: hit.ref)
+
+
+def _suggestion(found: Sequence[Found]) -> str:
+    """A better spelling, when no library gives a strong answer to this one."""
+    if any(answer.hits and not answer.weak for answer in found):
+        return ""
+    return next((answer.did_you_mean for answer in found if answer.did_you_mean), "")
+
+
+def _settle(shelf: _Shelf, future: asyncio.Future[T]) -> None:
+    shelf.calls -= 1
+    with suppress(asyncio.CancelledError):
+        future.exception()  # a late failure was reported as a timeout already
+
+
+def _outermost(paths: Sequence[str]) -> list[str]:
+    """The paths that lie below none of the others: a folder is watched with all below it."""
+    chosen: list[str] = []
+    for path in sorted(set(paths)):
+        if not any(path.startswith(root.rstrip(os.sep) + os.sep) for root in chosen):
+            chosen.append(path)
+    return chosen
+
+
+def _touched(paths: set[str], roots: Mapping[str, str]) -> list[str]:
+    """The libraries that the changed paths belong to."""
+    return [
+        name
+        for name, root in roots.items()
+        if any(path == root or path.startswith(root + os.sep) for path in paths)
+    ]
+
+
+@dataclass(slots=True)
+class _DocumentCache:
+    """The documents fetched last, within a budget of bytes."""
+
+    budget: int
+    _held: OrderedDict[Ref, Document] = field(default_factory=OrderedDict)
+    _size: int = 0
+
+    def get(self, ref: Ref) -> Document | None:
+        document = self._held.get(ref)
+        if document is not None:
+            self._held.move_to_end(ref)
+        return document
+
+    def put(self, ref: Ref, document: Document) -> None:
+        self._remove(ref)
+        if document.size * _BYTES_PER_CHARACTER > self.budget:
+            return
+        self._held[ref] = document
+        self._size += document.size * _BYTES_PER_CHARACTER
+        while self._size > self.budget:
+            self._remove(next(iter(self._held)))
+
+    def drop(self, library: str) -> None:
+        for ref in [ref for ref in self._held if ref.library == library]:
+            self._remove(ref)
+
+    def _remove(self, ref: Ref) -> None:
+        document = self._held.pop(ref, None)
+        if document is not None:
+            self._size -= document.size * _BYTES_PER_CHARACTER
