@@ -1,0 +1,1 @@
+"""argv and environment in, a running process or an exit code out: one file per command."""
