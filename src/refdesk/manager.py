@@ -56,8 +56,8 @@ log = logging.getLogger(__name__)
 CALLS_PER_LIBRARY: Final = 8
 """Calls that one library may have under way: a library that hangs cannot take every thread."""
 ENTRIES_PER_PAGE: Final = 100
-CANDIDATES: Final = 3
-"""Each library is asked for this many times the hits wanted: fusion and diversity need a choice."""
+CANDIDATES: Final = 10
+"""Pages each library is asked for at least: fusion and exact titles need a choice."""
 _SETTLE_MS: Final = 250
 _RETRY_SECONDS: Final = 0.5
 _BYTES_PER_CHARACTER: Final = 2
@@ -144,7 +144,7 @@ class CorpusManager:
         """
         shelves = [self._shelf(library)] if library else list(self._shelves.values())
         outcomes = await asyncio.gather(
-            *(self._ask(shelf, query, limit * CANDIDATES) for shelf in shelves)
+            *(self._ask(shelf, query, max(limit, CANDIDATES)) for shelf in shelves)
         )
         found = [outcome for outcome in outcomes if isinstance(outcome, Found)]
         degraded = tuple(outcome for outcome in outcomes if isinstance(outcome, Degraded))

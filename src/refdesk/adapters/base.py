@@ -19,7 +19,7 @@ class Adapter(Protocol):
         """What is known of the library at this moment."""
 
     def search(self, query: str, limit: int) -> Found:
-        """Up to `limit` hits, without snippets.
+        """The best sections of up to `limit` pages, without snippets.
 
         Raises:
             Unavailable: the library cannot answer now.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,6 +31,7 @@ from refdesk.model import (
     Library,
     Plan,
     Ref,
+    Scored,
     State,
 )
 from refdesk.ranking import plan as planner
@@ -44,7 +45,7 @@ _NEAR_MISSES: Final = 3
 HITS_PER_PAGE: Final = 2
 RETIREMENT: Final = 60.0
 """Seconds for which a replaced index stays open: longer than any call may last."""
-PASSAGES_PER_HIT: Final = 4
+PASSAGES_PER_PAGE: Final = 4
 FLOOR: Final = 0.25
 """Least share of the query that a page must cover to be a hit."""
 WEAK: Final = 0.5
@@ -111,25 +112,21 @@ class MarkdownLibrary:
         )
 
     def search(self, query: str, limit: int) -> Found:
-        """Up to `limit` sections, best first, at most a few of one page.
+        """The best sections of up to `limit` pages, at most a few of each, best first.
 
         Raises:
             Unavailable: the first index is still being built.
         """
         generation = self._generation()
         plan = planner.plan(query, generation.lexical)
-        scored = generation.lexical.search(plan, limit * PASSAGES_PER_HIT)
-        strong = [one for one in scored if one.coverage >= FLOOR]
-        located = generation.catalog.locate([one.passage for one in strong])
-        pages: dict[int, list[tuple[float, Located]]] = {}
-        for one in strong:
-            if one.passage in located:
-                pages.setdefault(one.document, []).append((one.score, located[one.passage]))
-        hits = [hit for places in pages.values() for hit in self._hits(places)]
+        scored = generation.lexical.search(plan, limit * PASSAGES_PER_PAGE)
+        pages = _pages([one for one in scored if one.coverage >= FLOOR], limit)
+        located = generation.catalog.locate([one.passage for page in pages for one in page])
+        hits = [hit for page in pages for hit in self._hits(page, located)]
         hits.sort(key=lambda hit: -hit.score)
         weak = max((one.coverage for one in scored), default=0.0) < WEAK
         return Found(
-            tuple(hits[:limit]),
+            tuple(hits),
             weak=weak,
             did_you_mean=plan.suggestion,
             scale=SCALE,
@@ -176,8 +173,13 @@ class MarkdownLibrary:
         generation = self._current
         if not base or generation is None:
             return None
-        wanted, home = urlsplit(url), urlsplit(base)
-        if (wanted.hostname, wanted.port) != (home.hostname, home.port):
+        home = urlsplit(base)
+        try:
+            wanted = urlsplit(url)
+            same_site = (wanted.hostname, wanted.port) == (home.hostname, home.port)
+        except ValueError:  # brackets or a port that cannot be
+            return None
+        if not same_site or wanted.username is not None:
             return None
         if not (wanted.path.rstrip("/") + "/").startswith(home.path):
             return None
@@ -197,7 +199,12 @@ class MarkdownLibrary:
             Busy: another process is indexing this library.
             OpenError: the folder cannot be read, or DATA_DIR not be written.
         """
-        changes = indexing.update(self._folder, force=force, progress=self._noted(progress))
+        if self._current is None:
+            self._reopen()
+        unusable = self._current is None
+        changes = indexing.update(
+            self._folder, force=force or unusable, progress=self._noted(progress)
+        )
         self._reopen()
         return changes
 
@@ -210,14 +217,16 @@ class MarkdownLibrary:
             if generation is not None:
                 generation.close()
 
-    def _hits(self, places: Sequence[tuple[float, Located]]) -> list[Hit]:
+    def _hits(self, page: Sequence[Scored], located: Mapping[int, Located]) -> list[Hit]:
         """The hits of one page: its best sections, each once."""
         sections: dict[str, tuple[float, Located]] = {}
-        for score, place in places:
-            sections.setdefault(place.section.id, (score, place))
+        for one in page:
+            place = located.get(one.passage)
+            if place is not None:
+                sections.setdefault(place.section.id, (one.score, place))
         hints = tuple(
             Hint(place.section.id, place.section.title or place.document_title)
-            for _, place in list(sections.values())[:HINTS]
+            for _, place in sections.values()
         )
         return [
             self._hit(score, place, hints)
@@ -286,16 +295,28 @@ class MarkdownLibrary:
         folder = generations.current(self._folder.home)
         if folder is None:
             return None
-        try:
-            catalog = Catalog(folder)
-        except OpenError:
+        catalog = Catalog.open_if_sound(folder)
+        if catalog is None:
             return None
-        if catalog.meta.get("stamp") != indexing.stamp(self._entry.adapter):
+        try:
+            lexical = LexicalReader(folder / indexing.LEXICAL)
+        except OpenError:
+            lexical = None
+        if lexical is None or catalog.meta.get("stamp") != indexing.stamp(self._entry.adapter):
             catalog.close()
             return None
-        lexical = LexicalReader(folder / indexing.LEXICAL)
         addresses = {_slug(path): path for path in reversed(catalog.paths())}
         return _Generation(folder, catalog, lexical, addresses if self._entry.base_url else {})
+
+
+def _pages(scored: Sequence[Scored], limit: int) -> list[list[Scored]]:
+    """The best passages of the best `limit` pages, the best page first."""
+    pages: dict[int, list[Scored]] = {}
+    for one in scored:
+        page = pages.setdefault(one.document, []) if len(pages) < limit else pages.get(one.document)
+        if page is not None and len(page) < HINTS:
+            page.append(one)
+    return list(pages.values())
 
 
 def _terms(plan: Plan) -> tuple[frozenset[str], ...]:
