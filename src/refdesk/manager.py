@@ -477,7 +477,8 @@ def rank(query: str, found: Sequence[Found]) -> list[Hit]:
         for hits in scales.values()
     ]
     fused = [by_key[key] for key in fusion.fuse(rankings)]
-    fused.sort(key=lambda hit: not titles.is_exact(query, hit.title))
+    wanted = titles.key(query)
+    fused.sort(key=lambda hit: not wanted or titles.key(hit.title) != wanted)
     return diversity.spread(fused, lambda hit: hit.ref)
 
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 import hashlib
 import multiprocessing
 import os
-import posixpath
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,14 +19,13 @@ from typing import Final
 
 from refdesk import __version__
 from refdesk.adapters.base import Progress
+from refdesk.adapters.preparing import Prepared, Refused, prepare, prepare_all
 from refdesk.backends import files, generations
-from refdesk.backends.catalog import Catalog, CatalogWriter, PassageRow, SectionRow, Source
+from refdesk.backends.catalog import Catalog, CatalogWriter, Source
 from refdesk.backends.files import Stat
 from refdesk.backends.lexical import LexicalWriter
 from refdesk.errors import OpenError
-from refdesk.model import LEAD, Changes
-from refdesk.ranking import analysis
-from refdesk.reading import Page, Part, Passage, decode, plain, read
+from refdesk.model import Changes
 
 FORMAT: Final = "1"
 """Raise it when the meaning of stored rows or tokens changes: libraries are then built anew."""
@@ -51,26 +49,6 @@ class Folder:
     include: tuple[str, ...]
     exclude: tuple[str, ...]
     home: Path
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """One file read, sectioned and analysed: `fields` holds the tokens of each passage."""
-
-    path: str
-    title: str
-    source: Source
-    sections: tuple[SectionRow, ...]
-    passages: tuple[PassageRow, ...]
-    fields: tuple[Mapping[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """One file that cannot be served, and why."""
-
-    path: str
-    reason: str
 
 
 @dataclass(slots=True)
@@ -130,85 +108,6 @@ def scan(folder: Folder) -> files.Tree:
 def stamp(adapter: str) -> str:
     """What a stored generation must carry to be continued by this version."""
     return f"{FORMAT}/{__version__}/{adapter}"
-
-
-def prepare(root: Path, path: str) -> Prepared | Refused:
-    """Read one file and do everything to it that needs no index."""
-    seen = time.time_ns()
-    status = files.status(root, path)
-    try:
-        data = files.read(root, path)
-    except OSError:
-        return Refused(path, files.UNREADABLE)
-    text = decode(data)
-    if text is None:
-        return Refused(path, files.BINARY)
-    stat = status or Stat(len(data), 0, 0)
-    includes: dict[str, tuple[int, int]] = {}
-    page = read(path, text, _includer(root, includes))
-    digest = hashlib.sha256(data).digest()
-    source = Source(stat.size, stat.mtime, stat.ctime, seen, digest, includes)
-    return _prepared(path, page, source)
-
-
-def _prepared(path: str, page: Page, source: Source) -> Prepared:
-    title = page.title or _title_from_path(path)
-    sections: list[SectionRow] = []
-    passages: list[PassageRow] = []
-    tokens: list[Mapping[str, str]] = []
-    for number, part in enumerate(_parts(page)):
-        sections.append(
-            SectionRow(part.id, part.title, part.level, part.breadcrumb, part.start, part.end)
-        )
-        for passage in part.passages:
-            passages.append(
-                PassageRow(number, passage.file, passage.start, passage.end, passage.text)
-            )
-            body = plain(passage.text, passage.file or path)
-            if number == 0 and len(passages) == 1 and page.description not in body:
-                body = f"{page.description}\n{body}"
-            tokens.append(
-                analysis.fields(
-                    title=title, breadcrumb=part.breadcrumb, path=path, body=body, tags=page.tags
-                )
-            )
-    return Prepared(path, title, source, tuple(sections), tuple(passages), tuple(tokens))
-
-
-def _parts(page: Page) -> Sequence[Part]:
-    """The page's parts; a page that is all front matter is served by its description."""
-    if any(part.passages for part in page.parts):
-        return page.parts
-    words = page.description or page.title
-    lead = (Passage("", 0, 0, words),) if words else ()
-    return (Part(LEAD, "", 0, (), 0, 0, lead),) if lead else ()
-
-
-def _title_from_path(path: str) -> str:
-    stem = posixpath.splitext(posixpath.basename(path))[0]
-    return stem.encode("utf-8", "replace").decode("utf-8") or path
-
-
-def _includer(
-    root: Path, includes: dict[str, tuple[int, int]]
-) -> Callable[[str, str], tuple[str, str] | None]:
-    """Answers AsciiDoc includes from inside the library and notes what they depend on."""
-
-    def include(base: str, target: str) -> tuple[str, str] | None:
-        if "\0" in target or target.startswith("/") or "://" in target:
-            return None
-        path = posixpath.normpath(posixpath.join(posixpath.dirname(base), target))
-        if path.startswith("../") or path == "..":
-            return None
-        stat = files.status(root, path)
-        includes[path] = (stat.size, stat.mtime) if stat else (-1, -1)
-        try:
-            text = decode(files.read(root, path))
-        except OSError:
-            return None
-        return None if text is None else (path, text)
-
-    return include
 
 
 def _update(folder: Folder, tree: files.Tree, *, force: bool, progress: Progress | None) -> Changes:
@@ -355,20 +254,18 @@ def _prepare_all(root: Path, work: Mapping[str, Stat]) -> Iterator[Prepared | Re
         for path in work:
             yield prepare(root, path)
         return
-    # Not fork: the process that indexes may run threads (a server does).
-    context = multiprocessing.get_context("spawn")
+    # Not fork: the process that indexes may run threads (a server does). The fork server imports
+    # once for all workers.
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([prepare_all.__module__])
     with ProcessPoolExecutor(workers, mp_context=context) as pool:
         pending: deque[Future[list[Prepared | Refused]]] = deque()
         for batch in _batches(work):
-            pending.append(pool.submit(_prepare_batch, root, batch))
+            pending.append(pool.submit(prepare_all, root, batch))
             if len(pending) > workers * 4:
                 yield from pending.popleft().result()
         while pending:
             yield from pending.popleft().result()
-
-
-def _prepare_batch(root: Path, paths: Sequence[str]) -> list[Prepared | Refused]:
-    return [prepare(root, path) for path in paths]
 
 
 def _batches(work: Mapping[str, Stat]) -> Iterable[list[str]]:
