@@ -18,7 +18,7 @@ from refdesk.errors import (
     UnknownLibrary,
 )
 from refdesk.manager import CALLS_PER_LIBRARY, CorpusManager
-from refdesk.model import State
+from refdesk.model import Hit, State
 from refdesk.settings import Settings
 from shelves import Gate, MemoryLibrary, Opener, manifest_of
 
@@ -102,6 +102,17 @@ async def test_a_library_that_fails_is_named_and_the_others_answer(
     assert degraded.library == "Bad"
     assert reason in degraded.reason
     assert "secret" not in degraded.reason
+
+
+async def test_a_library_that_fails_to_show_a_hit_spoils_no_other(tmp_path: Path) -> None:
+    class Torn(MemoryLibrary):
+        def passage(self, hit: Hit) -> str:
+            raise ValueError("torn page")
+
+    good, torn = MemoryLibrary("Good", {"a": "x y"}), Torn("Torn", {"b": "x"})
+    async with desk(tmp_path, good, torn) as manager:
+        answer = await manager.search("x", limit=5)
+    assert {hit.title: hit.snippet for hit in answer.hits} == {"a": "x y", "b": ""}
 
 
 async def test_a_library_that_is_late_is_named_and_the_others_answer(tmp_path: Path) -> None:

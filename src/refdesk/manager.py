@@ -297,10 +297,15 @@ class CorpusManager:
         return [replace(hit, snippet=self._snippet(matchers[hit.ref.library], hit)) for hit in hits]
 
     def _snippet(self, matcher: snippets.Matcher, hit: Hit) -> str:
+        """The snippet of one hit; "" when its library fails now, after it found the hit."""
         shelf = self._shelves.get(hit.ref.library)
         if shelf is None or shelf.adapter is None:
             return ""
-        return matcher.cut(shelf.adapter.passage(hit))
+        try:
+            return matcher.cut(shelf.adapter.passage(hit))
+        except Exception:
+            log.exception("library %s failed to show a hit", shelf.entry.name)
+            return ""
 
     def _shelf(self, name: str) -> _Shelf:
         shelf = self._shelves.get(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refdesk.ranking.diversity import spread
+from refdesk.ranking.diversity import copies, spread
 from refdesk.ranking.fusion import fuse
 
 rankings = st.lists(
@@ -47,3 +47,17 @@ def test_repeats_of_a_group_move_behind_the_others_in_order() -> None:
     items = ["a1", "a2", "b1", "a3", "c1", "b2"]
     assert spread(items, lambda item: item[0]) == ["a1", "b1", "c1", "a2", "a3", "b2"]
     assert spread(items, lambda item: item[0], 2) == ["a1", "a2", "b1", "c1", "b2", "a3"]
+
+
+def test_copies_of_an_earlier_text_are_found() -> None:
+    page = "open the disks tab and press create then choose a size and a name for {}"
+    texts = [page.format("Django"), "something else entirely", page.format("Laravel"), "", ""]
+    assert copies(texts) == {2}
+
+
+@given(st.lists(st.text(alphabet="ab cd", max_size=20), max_size=8))
+def test_a_text_is_a_copy_only_of_one_that_is_kept(texts: list[str]) -> None:
+    found = copies(texts, alike=1.0)
+    kept = [set(text.split()) for number, text in enumerate(texts) if number not in found]
+    assert all(set(texts[number].split()) in kept for number in found)
+    assert len({frozenset(words) for words in kept if words}) == sum(map(bool, kept))

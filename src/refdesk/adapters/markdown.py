@@ -34,6 +34,7 @@ from refdesk.model import (
     Scored,
     State,
 )
+from refdesk.ranking import diversity
 from refdesk.ranking import plan as planner
 from refdesk.reading import plain
 
@@ -48,6 +49,8 @@ RETIREMENT: Final = 60.0
 PASSAGES_PER_PAGE: Final = 4
 FLOOR: Final = 0.25
 """Least share of the query that a page must cover to be a hit."""
+COPY: Final = 0.5
+"""What is left of the score of a page that says what a better one says."""
 WEAK: Final = 0.5
 """An answer whose best page covers less is weak."""
 SCALE: Final = "lexical"
@@ -122,7 +125,15 @@ class MarkdownLibrary:
         scored = generation.lexical.search(plan, limit * PASSAGES_PER_PAGE)
         pages = _pages([one for one in scored if one.coverage >= FLOOR], limit)
         located = generation.catalog.locate([one.passage for page in pages for one in page])
-        hits = [hit for page in pages for hit in self._hits(page, located)]
+        best = [
+            located[page[0].passage].text if page[0].passage in located else "" for page in pages
+        ]
+        copied = diversity.copies(best)
+        hits = [
+            hit
+            for number, page in enumerate(pages)
+            for hit in self._hits(page, located, COPY if number in copied else 1.0)
+        ]
         hits.sort(key=lambda hit: -hit.score)
         weak = max((one.coverage for one in scored), default=0.0) < WEAK
         return Found(
@@ -217,13 +228,15 @@ class MarkdownLibrary:
             if generation is not None:
                 generation.close()
 
-    def _hits(self, page: Sequence[Scored], located: Mapping[int, Located]) -> list[Hit]:
+    def _hits(
+        self, page: Sequence[Scored], located: Mapping[int, Located], weight: float
+    ) -> list[Hit]:
         """The hits of one page: its best sections, each once."""
         sections: dict[str, tuple[float, Located]] = {}
         for one in page:
             place = located.get(one.passage)
             if place is not None:
-                sections.setdefault(place.section.id, (one.score, place))
+                sections.setdefault(place.section.id, (one.score * weight, place))
         hints = tuple(
             Hint(place.section.id, place.section.title or place.document_title)
             for _, place in sections.values()

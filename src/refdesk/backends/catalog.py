@@ -89,7 +89,7 @@ class SectionRow:
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """Where one passage stands: enough for a result line, without the page."""
+    """One passage and where it stands."""
 
     passage: int
     document: int
@@ -100,6 +100,7 @@ class Located:
     file: str
     start: int
     end: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,7 +306,7 @@ class Catalog:
         """Passage id -> where it stands; ids this generation does not hold are left out."""
         rows = self._query(
             "SELECT p.id, d.id, d.path, d.title, d.mtime, p.file, p.first, p.last,"
-            " s.id, s.title, s.level, s.breadcrumb, s.first, s.last"
+            " s.id, s.title, s.level, s.breadcrumb, s.first, s.last, p.text"
             " FROM passages p JOIN documents d ON d.id = p.document"
             " JOIN sections s ON s.document = p.document AND s.ordinal = p.section"
             " WHERE p.id IN (SELECT value FROM json_each(?))",
@@ -321,6 +322,7 @@ class Catalog:
                 file=_decode(row[5]),
                 start=row[6],
                 end=row[7],
+                text=row[14],
                 section=SectionRow(
                     row[8], row[9], row[10], tuple(json.loads(row[11])), row[12], row[13]
                 ),
