@@ -35,6 +35,9 @@ PLAIN: Final = {
 }
 """Settings that also answer to a name without the prefix."""
 
+TEST_DATA: Final = "REFDESK_CORPORA"
+"""Names the real data that tests and benches read; no setting of the product."""
+
 Names = Annotated[tuple[str, ...], NoDecode]
 """A comma-separated list in the environment."""
 
@@ -129,7 +132,7 @@ def variable(field: str) -> str:
 def unknown_variables(environ: Mapping[str, str]) -> dict[str, str]:
     """Variables that start with the prefix but set nothing, each with the nearest real name."""
     known = {PREFIX + name.upper() for name in Settings.model_fields}
-    strange = [name for name in environ if name.startswith(PREFIX) and name not in known]
+    strange = [n for n in environ if n.startswith(PREFIX) and n not in known | {TEST_DATA}]
     return {
         name: next(iter(difflib.get_close_matches(name, sorted(known), 1)), "") for name in strange
     }
