@@ -18,11 +18,11 @@ import tarfile
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from baseline import Baseline
-
 from refdesk.adapters.indexing import Folder, update
 from refdesk.adapters.markdown import MarkdownLibrary
 from refdesk.backends import files
@@ -148,7 +148,7 @@ def latencies(queries: Sequence[str], search: Callable[[str], object]) -> list[f
     """Milliseconds of each query, the second time it is asked."""
     for query in queries:
         search(query)
-    return [timed(lambda query=query: search(query))[0] * 1000 for query in queries]
+    return [timed(partial(search, query))[0] * 1000 for query in queries]
 
 
 def questions(corpora: Path) -> list[str]:

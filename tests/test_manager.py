@@ -214,14 +214,14 @@ async def test_entries_are_paged_across_libraries(tmp_path: Path) -> None:
 async def test_starting_refreshes_every_library(tmp_path: Path) -> None:
     library = MemoryLibrary("One", {"a": "x"}, state=State.INDEXING)
     async with desk(tmp_path, library) as manager:
-        assert not manager.ready
+        before = manager.ready
         await manager.start()
         for _ in range(100):
             if manager.ready:
                 break
             await asyncio.sleep(0.01)
-        assert manager.ready
-    assert library.closed
+        after = manager.ready
+    assert (before, after, library.closed) == (False, True, True)
 
 
 async def test_reindexing_reports_each_library_and_says_why_one_fails(tmp_path: Path) -> None:

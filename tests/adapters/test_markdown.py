@@ -59,14 +59,18 @@ def found(library: MarkdownLibrary, query: str) -> list[str]:
     return [hit.ref.path for hit in library.search(query, 10).hits]
 
 
+def state(library: MarkdownLibrary) -> State:
+    return library.library.state
+
+
 def test_a_new_library_answers_once_it_is_indexed(shelf: Shelf) -> None:
     shelf.put("a.md", "# Apples\n")
     library = shelf.open()
-    assert library.library.state is State.INDEXING
+    assert state(library) is State.INDEXING
     with pytest.raises(Unavailable, match="first time"):
         library.search("apples", 5)
     library.refresh()
-    assert library.library.state is State.READY
+    assert state(library) is State.READY
     assert found(library, "apples") == ["a.md"]
 
 
