@@ -237,7 +237,8 @@ class Plan:
     """A query, ready for an index.
 
     `required` clauses must all be met (quoted phrases); `bonuses` only add to a score.
-    `suggestion` is the query as it was perhaps meant, "" when nothing looks misspelt.
+    `suggestion` is the query as it was perhaps meant: respelt, or else without its quotation
+    marks. It is for empty and weak answers; "" when there is none.
     """
 
     groups: tuple[Group, ...] = ()

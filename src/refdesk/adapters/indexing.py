@@ -200,6 +200,7 @@ def _build(
         catalog.close({"stamp": stamp(folder.adapter)}, tree.skips.summary())
     except BaseException:
         catalog.abort()
+        lexical.close()
         raise
     generations.publish(building)
     return changes

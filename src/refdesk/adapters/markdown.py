@@ -47,11 +47,9 @@ HITS_PER_PAGE: Final = 2
 RETIREMENT: Final = 60.0
 """Seconds for which a replaced index stays open: longer than any call may last."""
 PASSAGES_PER_PAGE: Final = 4
-FLOOR: Final = 0.25
-"""Least share of the query that a page must cover to be a hit."""
 COPY: Final = 0.5
 """What is left of the score of a page that says what a better one says."""
-WEAK: Final = 0.5
+WEAK: Final = 0.4
 """An answer whose best page covers less is weak."""
 SCALE: Final = "lexical"
 """Libraries with an index of our own: one analysis, one scoring, so scores compare."""
@@ -81,7 +79,7 @@ class MarkdownLibrary:
             OpenError: the folder is missing, or the rules leave nothing in it.
         """
         self._entry = entry
-        self._folder = Folder(
+        self.folder = Folder(
             name=entry.name,
             adapter=entry.adapter,
             root=entry.path,
@@ -94,7 +92,7 @@ class MarkdownLibrary:
         self._current = self._open_current()
         self._progress = ""
         if self._current is None:
-            indexing.scan(self._folder)
+            indexing.scan(self.folder)
 
     @property
     def library(self) -> Library:
@@ -123,7 +121,7 @@ class MarkdownLibrary:
         generation = self._generation()
         plan = planner.plan(query, generation.lexical)
         scored = generation.lexical.search(plan, limit * PASSAGES_PER_PAGE)
-        pages = _pages([one for one in scored if one.coverage >= FLOOR], limit)
+        pages = _pages(scored, limit)
         located = generation.catalog.locate([one.passage for page in pages for one in page])
         best = [
             located[page[0].passage].text if page[0].passage in located else "" for page in pages
@@ -214,7 +212,7 @@ class MarkdownLibrary:
             self._reopen()
         unusable = self._current is None
         changes = indexing.update(
-            self._folder, force=force or unusable, progress=self._noted(progress)
+            self.folder, force=force or unusable, progress=self._noted(progress)
         )
         self._reopen()
         return changes
@@ -305,7 +303,7 @@ class MarkdownLibrary:
             generation.close()
 
     def _open_current(self) -> _Generation | None:
-        folder = generations.current(self._folder.home)
+        folder = generations.current(self.folder.home)
         if folder is None:
             return None
         catalog = Catalog.open_if_sound(folder)

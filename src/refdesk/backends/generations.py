@@ -95,10 +95,13 @@ def publish(building: Path) -> Path:
 def link_tree(source: Path, target: Path) -> None:
     """Give `target` the files of `source` without copying their bytes where that is possible.
 
-    For write-once files only: what is replaced by rename in one folder stays in the other.
+    For write-once files only: what is replaced by rename in one folder stays in the other. Lock
+    files are left out: two folders must not share a lock.
     """
     target.mkdir()
     for path in source.iterdir():
+        if path.suffix == ".lock":
+            continue
         try:
             os.link(path, target / path.name)
         except OSError:

@@ -71,9 +71,10 @@ _ENDINGS: Final = (
     ("یی", 3),
     ("ی", 3),
 )
-SUFFIXES: Final = frozenset(ending for ending, _ in _ENDINGS) | {"م", "ت", "ش", "ای", "اند", "ان"}
-"""Endings that stand as a part of their own behind ZWNJ and carry no meaning to search for."""
-PREFIXES: Final = frozenset({"می", "نمی"})
+_SUFFIXES: Final = frozenset(ending for ending, _ in _ENDINGS) | {"م", "ت", "ش", "ای", "اند"}
+"""Endings that stand as a part of their own behind ZWNJ and carry no meaning to search for. Those
+with an alef do so behind a heh only (خانه‌ام); elsewhere they are letter names (پی‌ام)."""
+_PREFIXES: Final = frozenset({"می", "نمی"})
 
 _COLLOQUIAL: Final = (
     ("امون", 3),
@@ -105,7 +106,7 @@ _COLLOQUIAL: Final = (
     ("ت", 3),
 )
 
-_VERB: Final = re.compile(f"ن?می(?:{ZWNJ}|[ ا-ی]{{3,}})")
+_VERB: Final = re.compile(f"ن?م[ی\u064a]{ZWNJ}")
 
 FILLERS: Final = frozenset(
     # Grammar words and the small talk of questions, folded, formal and spoken forms side by side.
@@ -149,7 +150,7 @@ def stems(word: str) -> tuple[str, ...]:
 
 
 def is_verb(word: str) -> bool:
-    """Whether a written word begins with می or نمی, as few words but verbs do.
+    """Whether a written word begins with می or نمی and ZWNJ, as only verbs do.
 
     Persian says what it is about in nouns and leans on them with light verbs (اجرا می‌کند).
     """
@@ -173,7 +174,13 @@ def pieces(word: str) -> tuple[str, ...]:
     parts = [part for part in word.split(ZWNJ) if part]
     kept = [
         part
-        for place, part in enumerate(parts)
-        if not (place and part in SUFFIXES) and not (place == 0 and part in PREFIXES)
+        for before, part in zip(["", *parts], parts, strict=False)
+        if not _is_ending(before, part) and (before or part not in _PREFIXES)
     ]
     return tuple(kept or parts)
+
+
+def _is_ending(before: str, part: str) -> bool:
+    if not before or part not in _SUFFIXES:
+        return False
+    return not part.startswith("ا") or before.endswith("ه")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import islice, product
 from typing import Final
 
@@ -54,7 +55,9 @@ _LATIN_RULES: Final = (
     (r"^x", ("z",)),
     (r"(?<=[^aeiouy])x$", ("aks",)),
     (r"x", ("ks",)),
-    (r"(?<=[aeiouylmnrdgbvw])s$|(?<=[aeiouy])s(?=[aeiouy])|s(?=m)", ("s", "z")),
+    (r"s(?=ual)", ("j",)),
+    (r"d(?=ule|ual)", ("j", "d")),
+    (r"(?<=[aeiouylmnrdgbvw])s$|(?<=[aeiouyw])s(?=[aeiouy])|s(?=m)", ("s", "z")),
     (r"s", ("s",)),
     (r"w", ("w",)),
     (r"v", ("v",)),
@@ -66,6 +69,7 @@ _LATIN: Final = re.compile("|".join(f"({rule})" for rule, _ in _LATIN_RULES))
 _LATIN_WORD: Final = re.compile(r"(?=[a-z]*[aeiouy])[a-z]{2,24}\Z")
 _PERSIAN_WORD: Final = re.compile(f"[{''.join(_PERSIAN)}]{{2,24}}\\Z")
 _VOWELS: Final = "aeiouyw"
+_NO_VOWELS: Final = str.maketrans("", "", _VOWELS)
 _REPEAT: Final = re.compile(r"([a-zA-Z])\1+")
 
 
@@ -162,6 +166,7 @@ _NAMES: Final = {
 }
 
 
+@lru_cache(maxsize=8192)
 def _sounds(word: str) -> tuple[str, ...]:
     if _LATIN_WORD.match(word):
         return _latin_sounds(word)
@@ -186,25 +191,19 @@ def _persian_sounds(word: str) -> tuple[str, ...]:
 
 
 def _latin_sounds(word: str) -> tuple[str, ...]:
-    parts: list[tuple[str, ...]] = []
-    place = 0
-    while place < len(word):
-        match = _LATIN.match(word, place)
-        if match is None or match.lastindex is None:
-            place += 1
-            continue
-        sounds = _LATIN_RULES[match.lastindex - 1][1]
-        parts.append(sounds or (match.group(),))
-        place = match.end()
+    parts = [
+        _LATIN_RULES[(match.lastindex or 1) - 1][1] or (match.group(),)
+        for match in _LATIN.finditer(word)
+    ]
     found = ["".join(choice) for choice in islice(product(*parts), _MOST_SOUNDS)]
-    return tuple(dict.fromkeys(_REPEAT.sub(r"\1", sound) for sound in found))
+    return tuple(dict.fromkeys([_REPEAT.sub(r"\1", sound) for sound in found]))
 
 
 def _key(sound: str) -> str:
     """The consonants; w counts where it begins the word, a final or inner one is a vowel."""
     if sound.startswith("w"):
         sound = "v" + sound[1:]
-    return "".join(letter for letter in sound if letter not in _VOWELS)
+    return sound.translate(_NO_VOWELS)
 
 
 def _slots(sound: str) -> list[str]:
