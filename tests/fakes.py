@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import anyio
 import httpx
+from mcp import Client
+from mcp.server import Server
+from mcp_types import CallToolResult, TextContent
 from starlette.applications import Starlette
 
 from refdesk.errors import InvalidRef, NotFound, UnknownLibrary
@@ -29,7 +36,11 @@ from refdesk.model import (
     Skip,
     State,
 )
+from refdesk.server import mcp
+from refdesk.server.calls import Calls
+from refdesk.server.metrics import Metrics
 from refdesk.settings import Settings
+from refdesk.tools.desk import Desk
 
 ENTRIES_PER_PAGE = 3
 
@@ -177,6 +188,7 @@ class FakeManager:
         if self.failure is not None:
             raise self.failure
         if self.delay:
+            self.reason = "searching"  # for tests to see that a call is under way
             await anyio.sleep(self.delay)
         if self.blocking:
             await anyio.to_thread.run_sync(time.sleep, self.blocking)
@@ -210,15 +222,92 @@ def settings(**values: Any) -> Settings:
     return Settings.load(**values)
 
 
+def protocol_server(manager: FakeManager, *, local: bool = False, **values: Any) -> Server:
+    """The MCP server of `manager`, for an in-process client."""
+    return mcp.build(Calls(Desk(manager, settings(**values), local), Metrics(manager)))
+
+
+async def ask(
+    manager: FakeManager, tool: str, arguments: Mapping[str, Any], **values: Any
+) -> CallToolResult:
+    """The result of one tool call through an in-process client."""
+    async with Client(protocol_server(manager, **values)) as client:
+        return await client.call_tool(tool, dict(arguments))
+
+
+def body(result: CallToolResult) -> dict[str, Any]:
+    """What a successful call returned; its text and its structured content are the same."""
+    assert not result.is_error, result
+    assert isinstance(result.content[0], TextContent)
+    read: dict[str, Any] = json.loads(result.content[0].text)
+    assert result.structured_content == read
+    return read
+
+
+def error(result: CallToolResult) -> dict[str, Any]:
+    """What a failed call says, in compact JSON and in text only."""
+    assert result.is_error, result
+    assert result.structured_content is None
+    assert isinstance(result.content[0], TextContent)
+    text = result.content[0].text
+    read: dict[str, Any] = json.loads(text)
+    assert text == json.dumps(read, ensure_ascii=False, separators=(",", ":"))
+    return read
+
+
 @asynccontextmanager
-async def client(
-    app: Starlette, base: str = "http://localhost"
-) -> AsyncIterator[httpx.AsyncClient]:
+async def http(app: Starlette, base: str = "http://localhost") -> AsyncIterator[httpx.AsyncClient]:
     """An HTTP client of `app`, whose lifespan has begun."""
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url=base) as http:
-            yield http
+        async with httpx.AsyncClient(transport=transport, base_url=base) as client:
+            yield client
+
+
+@contextmanager
+def process(**values: Any) -> Iterator[Process]:
+    """A real server process with a FakeManager; `values` are settings and fields of both.
+
+    It is told to stop at the end, and killed if it does not.
+    """
+    own = {name: values.pop(name) for name in ("delay", "blocking") if name in values}
+    code = (
+        "from fakes import FakeManager, settings\n"
+        "from refdesk.server.run import serve_http\n"
+        f"serve_http(FakeManager(**{own!r}), settings(**{ ({'port': 0} | values)!r}))\n"
+    )
+    running = subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", code],
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.path.dirname(__file__)},
+        text=True,
+    )
+    try:
+        assert running.stderr is not None
+        first = running.stderr.readline()
+        port = int(first.partition("/mcp")[0].rpartition(":")[2])
+        yield Process(running, port, first)
+        running.terminate()
+        running.wait(15)
+    finally:
+        if running.poll() is None:
+            running.kill()
+        running.communicate()
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A server that runs: its process, its port and its first line of log."""
+
+    popen: subprocess.Popen[str]
+    port: int
+    first_line: str
+
+    def stop(self) -> tuple[int, str]:
+        """Tell it to stop; its exit code and the rest of its log."""
+        self.popen.terminate()
+        _, log = self.popen.communicate(timeout=20)
+        return self.popen.returncode, log
 
 
 JSON = {"content-type": "application/json", "accept": "application/json, text/event-stream"}

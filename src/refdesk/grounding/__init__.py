@@ -51,6 +51,8 @@ def sections(texts: Sequence[str], *, asciidoc: bool = False) -> list[str]:
 
     They are cleaned together: an element opened in one section can hide the next.
     """
+    if not texts:
+        return []
     scrubbed = (scrub(text).strip("\n") for text in texts)
     whole = _clean(f"\n{SEAM}\n".join(scrubbed), asciidoc=asciidoc)
     return [text.strip("\n") for text in whole.split(SEAM)]

@@ -61,8 +61,10 @@ _LETTERS: Final = (
 _SIGNS: Final = re.compile(f"[{_RANGES}]")
 _HIDDEN: Final = re.compile(f"(?<![{_EMOJI}])[\ufe0e\ufe0f]|[{_WITHOUT_SELECTORS}]+")
 _LINE_ENDS: Final = re.compile("\r\n?|[\u2028\u2029]")
+_JOINERS: Final = f"[{ZWNJ}{ZWJ}]"
 _LOOSE_JOINER: Final = re.compile(
-    f"[{ZWNJ}{ZWJ}](?:(?<![{_LETTERS}].)|(?![{ZWNJ}{ZWJ}]*[{_LETTERS}]))", re.DOTALL
+    f"{_JOINERS}(?:(?<![{_LETTERS}].)|(?<=_.)|(?!{_JOINERS}*[{_LETTERS}])|(?={_JOINERS}*_))",
+    re.DOTALL,
 )
 
 

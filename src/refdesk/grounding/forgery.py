@@ -58,37 +58,44 @@ _OPENER: Final = (
 _UNSEEN: Final = (
     r"(?:[\u200c\u200d]|&(?:zwn?j|shy|ZeroWidthSpace|NoBreak|#[0-9xXa-fA-F]{2,8});?){0,4}"
 )
+_FIRST: Final = _any_form(ENVELOPE[0])
 _GAP: Final = (
-    r"(?:[\s/\\\uff0f\u2044\u2215\u29f8\u200c\u200d]"
-    r"|&(?:sol|bsol|nbsp|Tab|NewLine|zwn?j|shy|ZeroWidthSpace|NoBreak|#[0-9xXa-fA-F]{2,8});?)*"
+    rf"(?:[\s/\\\uff0f\u2044\u2215\u29f8\u200c\u200d]++|(?!{_FIRST}|{_OPENER})"
+    r"&(?:sol|bsol|nbsp|Tab|NewLine|zwn?j|shy|ZeroWidthSpace|NoBreak|#[0-9xXa-fA-F]{2,8});?){0,24}+"
 )
 _TAG: Final = re.compile(
     rf"(?P<open>{_OPENER}{_GAP})(?P<name>"
     + _UNSEEN.join(_any_form(letter) for letter in ENVELOPE)
     + r")(?![A-Za-z0-9_-])"
 )
-_LEFTS: Final = r"\[\uff3b\u3010\u3014\u2772\u27e6\u301a\u3016"
-_RIGHTS: Final = r"\]\uff3d\u3011\u3015\u2773\u27e7\u301b\u3017"
+_LEFTS: Final = r"\[\uff3b\ufe47\u3010\u3014\u2772\u27e6\u301a\u3016"
+_RIGHTS: Final = r"\]\uff3d\ufe48\u3011\u3015\u2773\u27e7\u301b\u3017"
 _LEFT: Final = rf"(?:\\?[{_LEFTS}]|&(?:lbrack|lsqb|#0*91|#[xX]0*5[bB]);?)"
 _RIGHT: Final = rf"(?:\\?[{_RIGHTS}]|&(?:rbrack|rsqb|#0*93|#[xX]0*5[dD]);?)"
 _DIGITS: Final = (
     r"(?:[\d\u00b2\u00b3\u00b9\u2070-\u2079\u2080-\u2089\u2460-\u249b\u24ea-\u24ff\u2776-\u2793]"
     r"|&#(?:0*4[89]|0*5[0-7]|[xX]0*3[0-9]);?)++"
 )
-_MARKS: Final = r"[\s*_`~^]*+"
-_LEAD: Final = (
-    r"(?m)((?:^|<(?:br|p|li|div|td|th|hr|dd|dt)\b[^<>\n]{0,200}>)"  # a line as a reader sees it
-    r"(?:</?[A-Za-z][^<>\n]{0,200}>"  # behind other tags,
-    r"|(?<!\()(?:\d{1,9}|[A-Za-z])[.)](?=[ \t])"  # list numbers,
-    r"|\[[ xX]\](?=[ \t])"  # task boxes,
-    r"|&(?!lbrack|lsqb|#0*91\b|#[xX]0*5[bB]\b)#?\w{1,32};"  # entities
-    rf"|(?!{_LEFT})(?:[^\w\n]|_))*+)"  # and signs of any kind
-)
-_CITATION: Final = re.compile(rf"{_LEAD}{_LEFT}({_MARKS}{_DIGITS}{_MARKS}){_RIGHT}")
-_CITATIONS: Final = re.compile(
-    rf"{_LEAD}{_LEFT}({_MARKS}{_DIGITS}{_MARKS}"
-    rf"(?:[,;\u060c\u061b]{_MARKS}{_DIGITS}{_MARKS})*+){_RIGHT}"
-)
+_MARKS: Final = r"[\s*_`~^\u0300-\u036f\u20d0-\u20ff]*+"
+_ONE: Final = rf"{_MARKS}{_DIGITS}{_MARKS}"
+_SEVERAL: Final = rf"{_ONE}(?:[,;\u060c\u061b]{_ONE})*+"
+
+
+def _leading(numbers: str) -> re.Pattern[str]:
+    """Finds `numbers` in brackets where a reader sees a line begin, behind marks of any kind."""
+    citation = rf"{_LEFT}{numbers}{_RIGHT}"
+    return re.compile(
+        r"(?m)((?:^|<(?:br|p|li|div|td|th|hr|dd|dt)\b[^<>\n]{0,200}>)"
+        r"(?:</?[A-Za-z][^<>\n]{0,200}>"  # tags
+        r"|(?<!\()(?:\d{1,9}|[A-Za-z])[.)](?=[ \t])"  # list numbers
+        r"|\[[ xX]\](?=[ \t])"  # task boxes
+        rf"|(?!{citation})(?:&#?\w{{1,32}};|[^\w\n]|_))*+)"  # entities and signs
+        rf"{_LEFT}({numbers}){_RIGHT}"
+    )
+
+
+_CITATION: Final = _leading(_ONE)
+_CITATIONS: Final = _leading(_SEVERAL)
 _TAG_SIGN: Final = re.compile(rf"[{_OPENERS}&\\]")
 _CITATION_SIGN: Final = re.compile(rf"[{_LEFTS}&]")
 SIGNS: Final = re.compile(rf"[{_OPENERS}{_LEFTS}&\\{{]")

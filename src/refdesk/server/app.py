@@ -12,10 +12,12 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from refdesk.server import mcp
 from refdesk.server.allowlist import Allowlist
+from refdesk.server.calls import Calls
+from refdesk.server.direct import Direct
 from refdesk.server.guard import Guard
 from refdesk.server.health import Health
 from refdesk.server.metrics import Metrics
@@ -34,12 +36,14 @@ def create_app(manager: Manager, settings: Settings) -> Starlette:
         SettingsError: the lists of hosts and origins cannot be used.
     """
     metrics = Metrics(manager)
+    calls = Calls(Desk(manager, settings), metrics)
     sessions = StreamableHTTPSessionManager(
-        mcp.build(Desk(manager, settings), metrics),
+        mcp.build(calls),
         json_response=True,
         stateless=True,
         max_request_body_size=settings.max_body_bytes,
     )
+    endpoint = Endpoint(Direct(calls, sessions.handle_request))
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -49,7 +53,7 @@ def create_app(manager: Manager, settings: Settings) -> Starlette:
     health = Health(manager)
     app = Starlette(
         routes=[
-            *(Route(path, Endpoint(sessions)) for path in MCP_PATHS),
+            *(Route(path, endpoint) for path in MCP_PATHS),
             Route("/healthz", health.live),
             Route("/readyz", health.ready),
             Route("/metrics", metrics.show),
@@ -64,15 +68,15 @@ def create_app(manager: Manager, settings: Settings) -> Starlette:
 
 
 class Endpoint:
-    """ASGI application of the MCP paths: POST goes to the SDK, every other method is told so."""
+    """ASGI application of the MCP paths: POST goes on to `post`, other methods are refused."""
 
-    def __init__(self, sessions: StreamableHTTPSessionManager) -> None:
-        self._sessions = sessions
+    def __init__(self, post: ASGIApp) -> None:
+        self._post = post
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["method"] == "POST":
-            await self._sessions.handle_request(scope, receive, send)
+            await self._post(scope, receive, send)
             return
         text = "this endpoint answers POST only: there are no sessions and no event streams\n"
         response = PlainTextResponse(text, 405, {"allow": "POST"})

@@ -11,6 +11,7 @@ import json
 import logging
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -23,6 +24,9 @@ from refdesk.settings import Settings, variable
 log = logging.getLogger(__name__)
 
 Headers = Sequence[tuple[bytes, bytes]]
+
+Refusal = tuple[int, str]
+"""HTTP status and one line for the caller."""
 
 TARGET: Final = "refdesk.target"
 """Key in `scope["extensions"]` for the authority of an absolute request target."""
@@ -44,6 +48,7 @@ class Guard:
         self._deadline = settings.receive_timeout
         self._limit = settings.max_concurrent
         self._under_way = 0
+        self._judge_host = lru_cache(maxsize=256)(self._judged_host)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request or pass it on."""
@@ -93,7 +98,7 @@ class Guard:
 
     def _refusal(
         self, scope: Scope, headers: Headers, values: dict[bytes, bytes]
-    ) -> tuple[tuple[int, str] | None, bytes]:
+    ) -> tuple[Refusal | None, bytes]:
         """The status and reason to refuse with, if any, and the origin to answer to."""
         counts = [name for name, _ in headers if name in (b"host", b"origin")]
         if counts.count(b"host") != 1:
@@ -106,20 +111,24 @@ class Guard:
         for name in (values[b"host"], target):
             if name is None:
                 continue
-            found = Host.parse(name.decode("latin-1"))
-            if found is None:
-                return (400, f"the Host {_shown(name)} is malformed"), b""
-            if not self._allowlist.accepts_host(found):
-                return (421, self._about_host(name)), b""
-            host = found
+            verdict = self._judge_host(name)
+            if not isinstance(verdict, Host):
+                return verdict, b""
+            host = verdict
         origin = values.get(b"origin", b"")
         if origin and not self._allowlist.accepts_origin(origin.decode("latin-1"), host):
             return (403, self._about_origin(origin)), b""
         return None, origin
 
-    def _about_host(self, name: bytes) -> str:
+    def _judged_host(self, name: bytes) -> Host | Refusal:
+        """The host that `name` spells, or why it is not served."""
         shown = _shown(name)
-        return (
+        host = Host.parse(name.decode("latin-1"))
+        if host is None:
+            return 400, f"the Host {shown} is malformed"
+        if self._allowlist.accepts_host(host):
+            return host
+        return 421, (
             f"the host {shown} is not allowed here; to serve it, set "
             f"{variable('allowed_hosts')}={shown} (commas separate several names)"
         )
@@ -224,11 +233,10 @@ async def _preflight(send: Send, origin: bytes, values: dict[bytes, bytes]) -> N
         (b"access-control-allow-headers", asked if _PREFLIGHT_HEADERS.match(asked) else b""),
         (b"access-control-max-age", b"600"),
         (b"vary", b"Origin, Access-Control-Request-Headers"),
-        (b"content-length", b"0"),
     ]
     if values.get(b"access-control-request-private-network") == b"true":
         headers.append((b"access-control-allow-private-network", b"true"))
-    await send({"type": "http.response.start", "status": 204, "headers": headers[:-1]})
+    await send({"type": "http.response.start", "status": 204, "headers": headers})
     await send({"type": "http.response.body", "body": b""})
 
 

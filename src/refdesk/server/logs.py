@@ -7,7 +7,6 @@ import re
 import sys
 import time
 import traceback
-from collections.abc import Mapping
 from functools import lru_cache
 from types import TracebackType
 from typing import Final
@@ -51,11 +50,6 @@ def configure(settings: Settings) -> None:
         logger.setLevel("DEBUG" if level == "DEBUG" else "WARNING")
 
 
-def fields(values: Mapping[str, object]) -> str:
-    """`values` as `name=value` pairs; what holds blanks or signs is quoted."""
-    return " ".join(f"{name}={_quoted(str(value))}" for name, value in values.items())
-
-
 def printable(text: str) -> str:
     """`text` with every character escaped that could start a line or steer a terminal."""
     return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
@@ -66,7 +60,8 @@ def _when(second: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second))
 
 
-def _quoted(value: str) -> str:
+def quoted(value: str) -> str:
+    """`value` fit to stand behind `name=`: in quotes where it holds blanks or signs."""
     if _PLAIN.match(value):
         return value
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Final
+from typing import Any
 
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from refdesk.server.guard import TARGET
 
-HEADER_DEADLINE: Final = 10.0
-"""Seconds for a request's headers to arrive, from connecting or from their first byte."""
+
+def within(deadline: float) -> type[DeadlineProtocol]:
+    """The protocol class for connections that get `deadline` seconds."""
+    return type("DeadlineProtocol", (DeadlineProtocol,), {"deadline": deadline})
 
 
 class DeadlineProtocol(HttpToolsProtocol):
@@ -22,6 +24,8 @@ class DeadlineProtocol(HttpToolsProtocol):
     request target, which would otherwise be lost, for the guard to check.
     """
 
+    deadline = 10.0
+    """Seconds for a request's headers to arrive, from connecting or from their first byte."""
     _waiting: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -45,13 +49,15 @@ class DeadlineProtocol(HttpToolsProtocol):
         self._stop()
         if self.url[:1] not in (b"/", b"*"):
             authority = httptools.parse_url(self.url)
+            host = authority.host or b""
+            host = b"[%s]" % host if b":" in host else host
             port = b":%d" % authority.port if authority.port else b""
-            extensions: dict[str, Any] = {TARGET: (authority.host or b"") + port}
+            extensions: dict[str, Any] = {TARGET: host + port}
             self.scope["extensions"] = extensions
         super().on_headers_complete()
 
     def _start(self) -> None:
-        self._waiting = self.loop.call_later(HEADER_DEADLINE, self._hang_up)
+        self._waiting = self.loop.call_later(self.deadline, self._hang_up)
 
     def _stop(self) -> None:
         if self._waiting is not None:

@@ -19,6 +19,7 @@ from refdesk.errors import SettingsError
 from refdesk.server import logs, mcp
 from refdesk.server.allowlist import Allowlist
 from refdesk.server.app import create_app
+from refdesk.server.calls import Calls
 from refdesk.server.metrics import Metrics
 from refdesk.settings import Settings, variable
 from refdesk.tools.desk import Desk, Manager
@@ -43,7 +44,7 @@ def serve_http(manager: Manager, settings: Settings) -> None:
     sockets = _listen(settings)
     config = uvicorn.Config(
         app,
-        http=_protocol(),
+        http=_protocol(settings),
         ws="none",
         lifespan="on",
         log_config=None,
@@ -66,7 +67,7 @@ async def serve_stdio(manager: Manager, settings: Settings) -> None:
     """Serve one client over standard input and output until it closes them."""
     logs.configure(settings)
     desk = Desk(manager, settings, local=True)
-    server = mcp.build(desk, Metrics(manager))
+    server = mcp.build(Calls(desk, Metrics(manager)))
     log.info("refdesk %s serves standard input and output", refdesk.__version__)
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
@@ -97,12 +98,12 @@ class _Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
-def _protocol() -> type[asyncio.Protocol] | str:
+def _protocol(settings: Settings) -> type[asyncio.Protocol] | str:
     if sys.platform == "win32":
         return "auto"  # no httptools there
-    from refdesk.server.protocol import DeadlineProtocol
+    from refdesk.server.protocol import within
 
-    return DeadlineProtocol
+    return within(settings.receive_timeout)
 
 
 def _listen(settings: Settings) -> list[socket.socket]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import difflib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from pydantic import Field
@@ -22,6 +24,7 @@ CONTENTS_LIMIT: Final = 24_000
 """Characters of `available_sections`; a longer list leaves out its deepest levels."""
 _ERROR_CONTENTS_LIMIT: Final = 8_000
 _SUGGESTIONS: Final = 3
+_LARGE: Final = 100_000
 
 
 class FetchArguments(Arguments):
@@ -60,7 +63,7 @@ async def answer(desk: Desk, given: Mapping[str, object]) -> Reply:
     if not ref.strip():
         raise InvalidArgument("argument 'ref' is empty: pass a ref as search returned it")
     document = await desk.manager.fetch(ref.strip())
-    pieces = _chosen(document, _pieces(document), arguments.sections)
+    pieces = _chosen(document, await _neutral(document), arguments.sections)
     limit = desk.settings.max_fetch_chars
     cut, end = _cut(pieces, max(0, arguments.start), limit)
     truncated = end < sum(len(piece.text) for piece in pieces)
@@ -82,7 +85,14 @@ async def answer(desk: Desk, given: Mapping[str, object]) -> Reply:
     return Reply(body, len(cut), document.ref.library)
 
 
-def _pieces(document: Document) -> list[Piece]:
+async def _neutral(document: Document) -> Sequence[Piece]:
+    """Every section of `document`, neutral; a large one is cleaned beside the event loop."""
+    if document.size < _LARGE:
+        return _pieces(document)
+    return await asyncio.to_thread(_remembered, document)
+
+
+def _pieces(document: Document) -> Sequence[Piece]:
     """Every section, neutral. The whole document is cleaned, so that offsets mean the same."""
     adoc = is_asciidoc(document.ref.path)
     texts = grounding.sections([section.text for section in document.sections], asciidoc=adoc)
@@ -92,7 +102,11 @@ def _pieces(document: Document) -> list[Piece]:
     ]
 
 
-def _chosen(document: Document, pieces: list[Piece], wanted: Sequence[str]) -> list[Piece]:
+_remembered: Final = lru_cache(maxsize=8)(_pieces)
+"""Large documents are read part by part, and each part needs all of the document cleaned."""
+
+
+def _chosen(document: Document, pieces: Sequence[Piece], wanted: Sequence[str]) -> Sequence[Piece]:
     if not wanted:
         return pieces
     ids = {grounding.line(name) for name in wanted}
@@ -130,9 +144,10 @@ def _cut(pieces: Sequence[Piece], start: int, limit: int) -> tuple[list[Piece], 
             continue
         text = piece.text[max(0, start - first) :]
         if limit and len(text) > room:
-            if not cut:
+            if end == start:
                 text = text[: _line_end(text, room)]
-                return [Piece(piece.id, piece.title, text)], start + len(text)
+                cut.append(Piece(piece.id, piece.title, text))
+                end += len(text)
             break
         cut.append(Piece(piece.id, piece.title, text))
         room -= len(text)

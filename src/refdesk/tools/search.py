@@ -20,6 +20,10 @@ SNIPPET_LIMIT: Final = 600
 REPLY_BYTES: Final = 7800
 """Size of a reply of DEFAULT_LIMIT hits: snippets give way, so that it stays under 8 kB."""
 _HINTS: Final = 3
+_TITLE_LIMIT: Final = 150
+_BREADCRUMB_LIMIT: Final = 200
+_HINT_LIMIT: Final = 80
+_LEAST_SNIPPET: Final = 160
 
 
 class SearchArguments(Arguments):
@@ -66,20 +70,20 @@ def is_asciidoc(path: str) -> bool:
 
 
 def _result(number: int, hit: Hit, snippet: str) -> Json:
-    title = grounding.line(hit.title)
+    title = grounding.line(hit.title, _TITLE_LIMIT)
     return {
         "cite": grounding.cite(number),
         "ref": str(hit.ref),
         "library": hit.ref.library,
         "kind": hit.kind.value,
-        "title": title or grounding.line(hit.ref.path),
+        "title": title or grounding.line(hit.ref.path, _TITLE_LIMIT),
         "url": grounding.link(hit.url),
         "snapshot": grounding.line(hit.snapshot),
         "location": grounding.line(hit.location),
-        "breadcrumb": grounding.line(" > ".join(hit.breadcrumb)),
+        "breadcrumb": grounding.line(" > ".join(hit.breadcrumb), _BREADCRUMB_LIMIT),
         "snippet": f"{grounding.OPEN}{snippet}{grounding.CLOSE}",
         "relevant_sections": [
-            {"id": grounding.line(hint.id), "title": grounding.line(hint.title)}
+            {"id": grounding.line(hint.id), "title": grounding.line(hint.title, _HINT_LIMIT)}
             for hint in hit.sections[:_HINTS]
         ],
     }
@@ -92,13 +96,24 @@ def _snippet(hit: Hit) -> str:
 def _shorten(
     results: Sequence[Json], snippets: Sequence[str], excess: int, words: Sequence[str]
 ) -> None:
-    """Cut the longest snippets so that the reply loses `excess` bytes, if they have as many."""
+    """Cut what can be spared until the reply has lost `excess` bytes.
+
+    The longest snippets give way first, down to _LEAST_SNIPPET bytes; then, from the last
+    result on, section hints and breadcrumbs.
+    """
     sizes = [len(snippet.encode()) for snippet in snippets]
     room = _share(sizes, sum(sizes) - excess)
     for result, snippet, size in zip(results, snippets, sizes, strict=True):
         if size > room:
             piece = _window(snippet, room * len(snippet) // size, words)
             result["snippet"] = f"{grounding.OPEN}{piece}{grounding.CLOSE}"
+            excess -= size - len(piece.encode())
+    for result in reversed(results):
+        if excess <= 0:
+            return
+        before = len(compact(result))
+        result.update(relevant_sections=[], breadcrumb="")
+        excess -= before - len(compact(result))
 
 
 def _share(sizes: Sequence[int], budget: int) -> int:
@@ -107,7 +122,7 @@ def _share(sizes: Sequence[int], budget: int) -> int:
     for place, size in enumerate(sorted(sizes)):
         share = left // (len(sizes) - place)
         if size > share:
-            return max(share, 40)
+            return max(share, _LEAST_SNIPPET)
         left -= size
     return max(sizes, default=0)
 
