@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from refdesk.reading import asciidoc, asciitext, markdown, marktext, plaintext
+from refdesk.reading.directives import Include
 from refdesk.reading.encoding import decode
 from refdesk.reading.page import Page, Part, Passage
 from refdesk.reading.spans import without_reserved
 
 __all__ = ["Include", "Page", "Part", "Passage", "decode", "plain", "read"]
-
-Include = Callable[[str, str], tuple[str, str] | None]
-"""(path of the including file, target) -> (library path, text) of the file, None if refused."""
 
 _ASCIIDOC: Final = (".adoc", ".asciidoc")
 _TEXT: Final = (".txt",)

@@ -21,12 +21,10 @@ _COMMENT: Final = "////"
 _NEAR: Final = (1, 2)
 _NOWHERE: Final = -9
 
-_title = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?[ \t]*$").match
+_title = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*)$").match
 _underline = re.compile(r"([=~^+-])\1*$").match
 _underlined = re.compile(r"(?!\.).*?\w").match
-_delimiter = re.compile(
-    r"(?:([-.=*_+/])\1{3,}|--|(```)[\w+-]*|[|,:!]={3,})$"
-).match
+_delimiter = re.compile(r"(?:([-.=*_+/])\1{3,}|--|(```)[\w+-]*|[|,:!]={3,})$").match
 _list = re.compile(r"\[(?:|[\w.#%{,\"'].*|\[(?:|[^\W\d][\w\-:.]*(?:, *.+)?)\])\]$").match
 _entry = re.compile(r":(!?)(\w[\w-]*)(!?):(?:[ \t]+(.*))?$").match
 _style = re.compile(r"\[([\w-]+)").match
@@ -35,7 +33,7 @@ _named_id = re.compile(r"[\[,]\s*id=\"?([^\s\",\]]+)").search
 _block_id = re.compile(r"\[\[([^\W\d][\w\-:.]*)").match
 _silent_list = re.compile(r"\[(?:\[.*\]|[.#%][^\s,]*|id=[^,]*|discrete[^,]*|float[^,]*)?\]$").match
 _replaces = re.compile(r"subs=\"?[^\"]*(?:attributes|normal)").search
-_last_id = re.compile(r"[ \t]*\[\[([^\W\d][\w\-:.]*)(?:, *[^\]]+)?\]\]$").search
+_last_id = re.compile(r"\[\[([^\W\d][\w\-:.]*)(?:, *[^\]]+)?\]\]$").search
 _first_id = re.compile(r"\[\[([^\W\d][\w\-:.]*)(?:, *[^\]]+)?\]\][ \t]*").match
 _heading_link = re.compile(r"(?:link:|xref:|https?://)[^\s\[\]]*\[([^\[\]]*)\]").sub
 _block_title = re.compile(r"\.\.?[^ \t.]").match
@@ -89,9 +87,7 @@ def _cutter(reader: _Reader) -> outline.Cut:
 class _Reader:
     """The state of the parse: what the next line may start or go on with, and what was read."""
 
-    def __init__(
-        self, path: str, lines: list[tuple[int, str]], include: Include | None
-    ) -> None:
+    def __init__(self, path: str, lines: list[tuple[int, str]], include: Include | None) -> None:
         self.attributes = Attributes()
         self.source = Lines(path, lines, include, self.attributes.replace)
         self.lines: list[Line] = []
@@ -109,7 +105,7 @@ class _Reader:
         self.inner = ""  # the same for a verbatim block inside a compound one
         self.since = 0  # where the open verbatim block starts
         self.entry = ""  # the attribute whose value goes on in this line
-        self.value = ""
+        self.value: list[str] = []
         self.offset = 0  # :leveloffset:
         self.branches: list[bool] = []  # whether a block could start where a conditional opened
 
@@ -150,10 +146,13 @@ class _Reader:
         if self.until:
             return self._inside(text)
         if self.entry:
-            return self._go_on(line, text)
+            self._go_on(line, text)
+            return None
         bare = text.rstrip()
         if not bare:
-            self.fresh, self.lone, self.headed = True, _NOWHERE, False
+            if not self.fresh:
+                self._start_block()
+            self.fresh, self.headed = True, False
             return ""
         first = bare[0]
         if first == "/" and bare.startswith("//") and not bare.startswith("///"):
@@ -167,19 +166,22 @@ class _Reader:
             if first == ":" and (self.fresh or self.headed):
                 entry = _entry(bare)
                 if entry:
-                    return self._define(line, entry)
+                    self._define(line, entry)
+                    return None
         if first == "[" and _list(bare):
             return self._attribute_list(bare)
-        return self._text(line, bare, first)
+        return self._text(bare, first)
 
-    def _text(self, line: Line, bare: str, first: str) -> str | None:
+    def _text(self, bare: str, first: str) -> str | None:
         """A line that is no metadata: a title, a block of one line, or text."""
         if self.headed:
             return self._replaced(bare)
         if self.fresh:
             found = _title(bare) if first in "=#" else None
             if found:
-                return self._head(len(found.group(1)) - 1, found.group(2), len(self.lines) - 1, bare)
+                marks, title = found.groups()
+                title = _without_closing(title, marks)
+                return self._head(len(marks) - 1, title, len(self.lines) - 1, bare)
             if first == "." and _block_title(bare):
                 return self._replaced(bare)
             if first in "'-*<ivat" and _lone_block(bare):
@@ -189,7 +191,7 @@ class _Reader:
             self.lone = len(self.lines) - 1
             self.fresh = False
         else:
-            self.lone = _NOWHERE
+            self._start_block()
         return self._replaced(bare)
 
     def _replaced(self, text: str) -> str:
@@ -239,19 +241,20 @@ class _Reader:
             self.attributes.unset(name)
             self.offset = 0 if name == "leveloffset" else self.offset
             return
-        self.entry, self.value = name, ""
+        self.entry, self.value = name, []
         self._go_on(line, value or "")
 
     def _go_on(self, line: Line, text: str) -> None:
         """Take the value of an attribute entry as far as this line goes."""
         text = text.strip()
         more = text.endswith(" \\") or text == "\\"
-        self.value = f"{self.value} {text[:-1].rstrip() if more else text}".strip()
+        self.value.append(text[:-1].rstrip() if more else text)
         if more:
             return
+        value = " ".join(self.value).strip()
         if self.entry == "leveloffset":
-            self._move(self.value)
-        self.attributes.set(self.entry, self.value.removesuffix("@"), sure=line.sure)
+            self._move(value)
+        self.attributes.set(self.entry, value.removesuffix("@"), sure=line.sure)
         self.entry = ""
 
     def _move(self, value: str) -> None:
@@ -259,7 +262,9 @@ class _Reader:
             self.offset = int(value) + (self.offset if value[0] in "+-" else 0)
 
     def _attribute_list(self, bare: str) -> str | None:
-        self.fresh, self.lone = True, _NOWHERE
+        if not self.fresh:
+            self._start_block()
+            self.fresh = True
         found = _block_id(bare)
         if not found:
             style = _style(bare)
@@ -332,13 +337,19 @@ class _Reader:
         return self._replaced(text)
 
 
+def _without_closing(title: str, marks: str) -> str:
+    """A title without the marks that repeat those before it."""
+    bare = title.removesuffix(marks)
+    return bare.rstrip() if bare != title and bare[-1:].isspace() else title
+
+
 def _named(title: str) -> tuple[str, str]:
     """A title without its inline anchors, and the id they give."""
     anchor = ""
     if "[[" in title:
         found = _last_id(title)
         if found:
-            anchor, title = found.group(1), title[: found.start()]
+            anchor, title = found.group(1), title[: found.start()].rstrip()
         found = _first_id(title)
         if found:
             anchor, title = found.group(1), title[found.end() :]

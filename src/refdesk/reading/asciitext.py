@@ -12,20 +12,23 @@ _PLAIN_MACROS: Final = frozenset(
     "link xref mailto kbd btn footnote footnoteref pass stem latexmath asciimath image video audio "
     "menu include-code http https ftp irc".split()
 )
+_FENCES: Final = ("----", "....", "++++", "```")
+_PICTURES: Final = frozenset(["image", "video", "audio"])
 _SILENT_MACROS: Final = frozenset("icon indexterm anchor toc bibitem".split())
 
 _verbatim = re.compile(
     r"^(-{4,}|\.{4,}|\+{4,}|```)[\w+-]*[ \t]*\n(.*?)(?:^\1[ \t]*$\n?|\Z)", re.MULTILINE | re.DOTALL
 ).sub
-_mono = re.compile(
-    r"(?<![\w`])`\+(?!\s)(.{1,400}?)\+`(?![\w`])|``([^`\n]{1,400})``"
-    r"|(?<![\w`\"'])`(?![\s`])([^`\n]{1,400})`(?![\w`\"'])"
-    r"|(?<![\w+])\+{1,3}(?=[^\s+])([^+\n]{1,400})\+{1,3}(?![\w+])"
+_ticks = re.compile(
+    r"`(?<![\w`]`)\+(?!\s)(.{1,400}?)\+`(?![\w`])|``([^`\n]{1,400})``"
+    r"|`(?<![\w`\"']`)(?![\s`])([^`\n]{1,400})`(?![\w`\"'])"
 ).sub
+_pluses = re.compile(r"\+(?<![\w+]\+)\+{0,2}(?=[^\s+])([^+\n]{1,400})\+{1,3}(?![\w+])").sub
+_emphasis_inside = re.compile(r"__(?=[^\s_])([^_\n]{1,400})(?<!\s)__").sub
 _line_mark = re.compile(
     r"^[ \t]*+(?:"
     r"(?:={4,}|\*{4,}|_{4,}|/{4,}|-{2,3}|[|,:!]={3,}|'{3,}|<{3,}|\+)[ \t]*$"
-    r"|\[[^\n]*\][ \t]*$"
+    r"|\[(?:[^\[\]\n]*|\[[^\[\]\n]*\])\][ \t]*$"
     r"|[=#]{1,6}[ \t]+"
     r"|(?:[*-]{1,5}|\.{1,5})[ \t]+(?:\[[ xX*]\][ \t]+)?"
     r"|<(?:\d+|\.)>[ \t]+"
@@ -47,7 +50,9 @@ _unknown_link = re.compile(r"\{\w[\w-]*\}[^\s\[\]]*\[([^\[\]\n]+)\]").sub
 _term = re.compile(r"(?<=\S)(?:::{1,3}|;;)(?=[ \t]|$)", re.MULTILINE).sub
 _strong = re.compile(r"(?<![\w*])(\*{1,2})(?=[^\s*])([^*]+)(?<!\s)\1(?![\w*])").sub
 _strong_inside = re.compile(r"(\*\*)(?=[^\s*])([^*]+)(?<!\s)\1").sub
-_emphasis = re.compile(r"(?<![^\W_])(_{1,2})(?=[^\s_])([^_]+(?:_(?=\w)[^_]+)*)(?<!\s)\1(?![^\W_])").sub
+_emphasis = re.compile(
+    r"(?<![^\W_])(_{1,2})(?=[^\s_])((?:[^_]|(?<=[^\W_])_(?=[^\W_])){1,400})(?<!\s)\1(?![^\W_])"
+).sub
 _mark = re.compile(r"(#{1,2})(?=[^\s#])([^#\n]+)(?<!\s)\1").sub
 _raised = re.compile(r"([\^~])(?=\S)([^\s^~]+)\1").sub
 _curved = re.compile(r"([\"'])`([^`]*)`\1").sub
@@ -65,18 +70,30 @@ def plain(text: str) -> str:
     if "data:" in text:
         text = _data_uri("", text)
     aside = Aside()
-    text = _verbatim(lambda found: aside.put(_callout("", found.group(2)).rstrip()) + "\n", text)
-    if "`" in text or "+" in text:
+
+    def put(found: re.Match[str]) -> str:
+        return aside.put(next(filter(None, found.groups())))
+
+    if any(mark in text for mark in _FENCES):
+        text = _verbatim(lambda found: aside.put(_code(found.group(2))) + "\n", text)
+    if " +" in text:
         text = _break("", text)
-        text = _curved(r"\1\2\1", text) if "`" in text else text
-        text = _mono(lambda found: aside.put(next(filter(None, found.groups()))), text)
+    if "`" in text:
+        text = _ticks(put, _curved(r"\1\2\1", text))
+    if "+" in text:
+        text = _pluses(put, text)
     text = _line_mark("", text)
     text = _without_macros(text)
     text = _without_marks(text)
     if "&" in text:
         text = html.unescape(text)
-    text = "\n".join([line.strip() for line in _spaces(" ", text).split("\n")])
-    return _blank_lines("\n\n", aside.back(text)).strip()
+    text = _spaces(" ", text) if "  " in text or "\t" in text else text
+    text = aside.back("\n".join([line.strip() for line in text.split("\n")]))
+    return (_blank_lines("\n\n", text) if "\n\n\n" in text else text).strip()
+
+
+def _code(text: str) -> str:
+    return _callout("", text).rstrip() if "<" in text else text.rstrip()
 
 
 def _without_macros(text: str) -> str:
@@ -100,8 +117,8 @@ def _macro_words(found: re.Match[str]) -> str:
     words = _named("", inside).strip().strip('"').rstrip("^").strip()
     if name in _PLAIN_MACROS or name.endswith("code"):
         if words:
-            return words
-        if name in ("image", "video", "audio", "include-code"):
+            return words.partition(",")[0] if name in _PICTURES else words
+        if name in _PICTURES or name == "include-code":
             return ""
         return f"{name}:{target}" if target.startswith("//") else target
     return f"{target}({words})" if words else target
@@ -113,7 +130,7 @@ def _without_marks(text: str) -> str:
     if "*" in text:
         text = _strong(r"\2", _strong_inside(r"\2", text))
     if "_" in text:
-        text = _emphasis(r"\2", text)
+        text = _emphasis(r"\2", _emphasis_inside(r"\1", text))
     if "#" in text:
         text = _mark(r"\2", text)
     if "^" in text or "~" in text:

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from refdesk.reading.titles import unclosed
+
 MAX_DEPTH: Final = 100
 """Quotes and list items that may be nested; deeper markers are text."""
 
@@ -59,8 +61,11 @@ _html_ends: Final = (
     re.compile(r">").search,
     re.compile(r"\]\]>").search,
 )
-_html_heading = re.compile(r" {0,3}<(h[1-6])((?:\s[^>]*)?)>", re.IGNORECASE).match
-_words = re.compile(r"(?:<[^<>]*>\s*)*(?:[^\s<]|<img\s[^<>]*\balt=[\"'][^\"'])").match
+_html_heading = re.compile(r" {0,3}<h([1-6])((?:\s[^<>]*)?)>", re.IGNORECASE).match
+_html_heading_ends: Final = tuple(
+    re.compile(rf"</h{level}\s*>", re.IGNORECASE).search for level in range(1, 7)
+)
+_words = re.compile(r"\s*(?:<[^<>]*>\s*)*(?:[^\s<]|<img\s[^<>]*\balt=[\"'][^\"'])").match
 _definition = re.compile(
     r"\[(?=[^\]]*[^\s\]])(?:[^\[\]\\]|\\.)+\]:\s*(?:<[^<>\n]*>|(?!<)\S+)", re.DOTALL
 ).match
@@ -199,7 +204,7 @@ class _Scanner:
     def _matched(self, text: str) -> tuple[int, int, int]:
         """How many containers go on in this line, where their content starts, its first mark."""
         depth = start = 0
-        first = _spaces(text).end()  # type: ignore[union-attr]
+        first = _behind_spaces(text, 0)
         for need in self.stack:
             if need == _QUOTE:
                 if first - start > 3 or text[first : first + 1] != ">":
@@ -207,7 +212,7 @@ class _Scanner:
                 start = first + 1
                 if text[start : start + 1] == " ":
                     start += 1
-                first = _spaces(text, start).end()  # type: ignore[union-attr]
+                first = _behind_spaces(text, start)
             elif first - start >= need:
                 start += need
             elif first < len(text):
@@ -251,7 +256,7 @@ class _Scanner:
             else:
                 return self._open_leaf(at, text, depth, first, mark)
             depth += 1
-            first = _spaces(text, start).end()  # type: ignore[union-attr]
+            first = _behind_spaces(text, start)
             if first >= len(text):
                 return at + 1
 
@@ -278,7 +283,7 @@ class _Scanner:
 
     def _open_item(self, text: str, start: int, first: int, width: int) -> int:
         behind = first + width
-        gap = _spaces(text, behind).end() - behind  # type: ignore[union-attr]
+        gap = _behind_spaces(text, behind) - behind
         self.hollow = behind + gap >= len(text)
         if self.hollow or gap > 4:
             gap = 1
@@ -299,7 +304,7 @@ class _Scanner:
                 self._leave(depth, at)
                 if depth == 0:
                     level = len(found.group(1))
-                    title = _closed(self.lines[at].strip(_BLANK)[level:].strip(_BLANK))
+                    title = unclosed(self.lines[at].strip(_BLANK)[level:].strip(_BLANK))
                     self.out.headings.append(Heading(at, at + 1, level, title))
                 return at + 1
         elif mark in "`~":
@@ -379,15 +384,14 @@ class _Scanner:
             if not found:
                 at += 1
                 continue
-            tag = found.group(1).lower()
-            lines = self.lines[at : min(until, at + _HEADING_LINES)]
-            inner, closed, rest = "\n".join(lines)[found.end() :].partition(f"</{tag}")
-            if not closed:
-                inner = self.lines[at][found.end() :]
+            level = int(found.group(1))
+            block = "\n".join(self.lines[at : min(until, at + _HEADING_LINES)])
+            closed = _html_heading_ends[level - 1](block, found.end())
+            inner = block[found.end() : closed.start()] if closed else self.lines[at][found.end() :]
             ends = at + 1 + inner.count("\n")
             if _words(inner):
-                text, rest = " ".join(inner.split()), rest.partition("\n")[0].lstrip(" >")
-                level = int(tag[1])
+                rest = block[closed.end() :].partition("\n")[0].strip() if closed else ""
+                text = " ".join(inner.split())
                 self.out.headings.append(Heading(at, ends, level, text, found.group(2), rest))
             at = ends
 
@@ -420,6 +424,13 @@ class _Scanner:
         return all(_column(cell) for cell in cells) and len(cells) == _columns(head)
 
 
+def _behind_spaces(text: str, at: int) -> int:
+    if text[at : at + 1] != " ":
+        return at
+    found = _spaces(text, at)
+    return found.end() if found else at
+
+
 def _columns(row: str) -> int:
     cells = _pipe.split(row.strip())
     if cells and not cells[0]:
@@ -427,14 +438,6 @@ def _columns(row: str) -> int:
     if cells and not cells[-1]:
         cells.pop()
     return len(cells)
-
-
-def _closed(title: str) -> str:
-    """The text of an ATX heading without its closing hashes."""
-    bare = title.rstrip("#")
-    if bare and bare != title and bare[-1] in _BLANK:
-        return bare.rstrip(_BLANK)
-    return title if bare else ""
 
 
 def _definitions(paragraph: Sequence[str]) -> int:

@@ -33,14 +33,20 @@ _data_uri = re.compile(
 _comment = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL).sub
 _tag = re.compile(_TAG)
 _lone_tags = re.compile(
-    r"^[ \t]*(?:</?[A-Za-z][\w-]*(?:\.\w+)*"
+    r"^[\0 \t]*(?:</?[A-Za-z][\w-]*(?:\.\w+)*"
     r"(?:[ \t](?:[^<>\"'\n]|\"[^\"\n]*\"|'[^'\n]*')*)?/?>[ \t]*)+$",
+    re.MULTILINE,
+).sub
+_long_component = re.compile(
+    rf"^[ \t]*<[A-Z][\w.]*(?:[ \t][^<>\n{CODE_LINE}]*)?\n"
+    rf"(?:[^<>\n{CODE_LINE}]+\n){{0,60}}?[^<>\n{CODE_LINE}]*>[ \t]*$",
     re.MULTILINE,
 ).sub
 _tag_parts = re.compile(rf"<(/?)([A-Za-z][\w-]*(?:\.\w+)*)({_ATTRIBUTES})/?>").findall
 _attribute = re.compile(r"([\w-]+)\s*=\s*(?:\{?\"([^\"]*)\"\}?|'([^']*)')").findall
-_import = re.compile(r"import\b(?:\s+type\b)?[\w$*{},\s]*?(?:\bfrom\s*|\}\s*from\s*|\s)[\"']").match
-_module_end = re.compile(r"[\"'][^\"']+[\"'].*$").search
+_import = re.compile(
+    r"import(?:\s*|\s+[\w$*{},\s]*?[\s}]from\s*)[\"'][^\"'\n]+[\"'][ \t]*;?[ \t]*(?://.*)?$"
+).match
 _export = re.compile(
     r"export\s+(?:default\b|(?:const|let|var|type|interface|class)\s+[\w${\[]"
     r"|(?:async\s+)?function\b|[{*])"
@@ -88,14 +94,16 @@ def _clean_prose(prose: list[str], blocks: Blocks, out: Lines) -> None:
     for at in blocks.indented:
         prose[at] = CODE_LINE
     _clean_html(prose, blocks)
-    if any(line.startswith(_MODULE) for line in prose):
-        _drop_modules(prose)
     text = "\n".join(prose)
+    if text.startswith(_MODULE) or any(f"\n{word}" in text for word in _MODULE):
+        _drop_modules(prose)
+        text = "\n".join(prose)
     aside = Aside()
     if "<!--" in text or "{/*" in text:
         text = aside.take(text, "<{")
         text = erase(erase(text, "<!--", "-->"), "{/*", "*/}")
     if "<" in text:
+        text = _long_component(_one_line, text)
         text = _lone_tags(_label, text)
     if "{%" in text or "{{" in text:
         text = _lone_shortcode(_shortcode, text)
@@ -150,29 +158,42 @@ def _after_module(prose: list[str], start: int) -> int:
     """The line after the import or export at `start`; `start` itself where it is prose."""
     most = min(len(prose), start + _MOST_MODULE_LINES)
     if prose[start].startswith("import"):
-        for at in range(start, most):
-            if not prose[at].strip():
-                return start
-            if _import("\n".join(prose[start : at + 1])):
-                return at + 1
-            if "(" in prose[at] or "." in prose[at]:
-                return start
-        return start
-    if not _export(prose[start]):
-        return start
+        return _after_import(prose, start, most)
+    return _after_export(prose, start, most) if _export(prose[start]) else start
+
+
+def _after_import(prose: list[str], start: int, most: int) -> int:
+    statement = ""
+    for at in range(start, most):
+        statement += prose[at]
+        if _import(statement):
+            return at + 1
+        if not prose[at].strip() or "(" in statement or "." in statement:
+            break
+        statement += "\n"
+    return start
+
+
+def _after_export(prose: list[str], start: int, most: int) -> int:
+    """Exports go on over blank lines as long as a bracket is open."""
     depth = 0
+    blanks = []
     for at in range(start, most):
         line = prose[at]
-        if not line.strip() and depth <= 0:
-            return at
+        if not line.strip():
+            blanks.append(at)
+            if depth <= 0:
+                return at
         depth += sum(map(line.count, "{[(")) - sum(map(line.count, "}])"))
-    return most if depth <= 0 else start + 1
+    return most if depth <= 0 or not blanks else blanks[0]
 
 
 def _label(found: re.Match[str]) -> str:
     """What a line of nothing but tags has to say."""
     tags = _tag_parts(found.group())
-    words = " ".join(filter(None, (_tag_words(name, rest) for shut, name, rest in tags if not shut)))
+    words = " ".join(
+        filter(None, (_tag_words(name, rest) for shut, name, rest in tags if not shut))
+    )
     return words or DROPPED
 
 
@@ -209,4 +230,3 @@ def _join_blanks(out: Lines) -> None:
             out[at] = None
         else:
             blank = True
-

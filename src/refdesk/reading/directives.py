@@ -10,6 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+Include = Callable[[str, str], tuple[str, str] | None]
+"""(path of the including file, target) -> (library path, text) of that file, None if refused.
+
+The caller guards paths; cycles, depth and size are guarded here.
+"""
 MAX_DEPTH: Final = 16
 """Files that may include one another in a chain."""
 MAX_INCLUDES: Final = 1_000
@@ -51,9 +56,6 @@ class _File:
     lines: Sequence[tuple[int, str]]
     offset: int
     at: int = 0
-
-
-Include = Callable[[str, str], tuple[str, str] | None]
 
 
 @dataclass(slots=True)

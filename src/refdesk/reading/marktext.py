@@ -34,12 +34,11 @@ _inline_tag = re.compile(
 ).sub
 _tag = re.compile(r"</?[A-Za-z](?:[^<>\"']|\"[^\"\n]{0,400}\"|'[^'\n]{0,400}'){0,400}>").sub
 _wikilink = re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]*)\]\]").sub
-_TARGET: Final = (
-    r"(?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)|\[[^\[\]\n]*\])(?:\{[^{}\n]*\})?"
-)
-_image = re.compile(r"!\[((?:[^\[\]\n]|\n(?!\n))*)\]" + _TARGET).sub
-_link = re.compile(r"\[((?:[^\[\]\n]|\n(?!\n))*)\]" + _TARGET).sub
-_shortcut = re.compile(r"\[(?<![\w\])]\[)((?:[^\[\]\n]|\n(?!\n))+)\](?![\[(:])").sub
+_TARGET: Final = r"(?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)|\[[^\[\]\n]*\])(?:\{[^{}\n]*\})?"
+_TEXT: Final = r"\[((?:[^\[\]\n]|\[[^\[\]\n]*\]|\n(?!\n))*)\]"
+_image = re.compile("!" + _TEXT + _TARGET).sub
+_link = re.compile(_TEXT + _TARGET).sub
+_shortcut = re.compile(r"\[(?<![\w\])]\[)(?!!)((?:[^\[\]\n]|\n(?!\n))+)\](?![\[(:])").sub
 _footnote = re.compile(r"\[\^[^\[\]\n]*\]:?").sub
 _definition = re.compile(
     r"^ {0,3}\[[^\[\]\n]+\]:[ \t]*\S+(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*$",
@@ -47,7 +46,8 @@ _definition = re.compile(
 ).sub
 _line_mark = re.compile(
     r"^[ \t]*+(?:"
-    r"(?:(?:>|[-*+](?=[ \t]|$))[ \t]*+)++(?:\[[ xX]\](?=[ \t])|\[![A-Za-z]+\][-+]?)?(?:\#{1,6}[ \t]+)?"
+    r"(?:(?:>|[-*+](?=[ \t]|$))[ \t]*+)++"
+    r"(?:\[[ xX]\](?=[ \t])|\[![A-Za-z]+\][-+]?)?(?:\#{1,6}[ \t]+)?"
     r"|\#{1,6}(?=[ \t]|$)"
     r"|(?:=+|[-_*][-_* \t]+)$"
     r"|[|:-][-:| \t]*$"
@@ -58,13 +58,16 @@ _line_mark = re.compile(
     re.MULTILINE,
 ).sub
 _titled = re.compile(
-    r"^[ \t]*(?:!!!|\?\?\?\+?|===[!+]*)[ \t]+(?:[\w-]+[ \t]+){0,4}[\"'](.*)[\"'][ \t]*$", re.MULTILINE
+    r"^[ \t]*(?:!!!|\?\?\?\+?|===[!+]*)[ \t]+(?:[\w-]+[ \t]+){0,4}[\"'](.*)[\"'][ \t]*$",
+    re.MULTILINE,
 ).sub
 _attributes = re.compile(r"[ \t]?\{:?[ \t]*[#.][\w-][^{}\n]*\}").sub
 _icon = re.compile(r":(?:material|octicons|fontawesome|simple|lucide)-[\w-]+:").sub
 _stars = re.compile(r"(\*{1,3})(?=[^\s*])([^*]+)(?<!\s)\1").sub
 _twins = re.compile(r"(~~|==|\^\^)(?=[^\s~=^])([^~=^]+)(?<!\s)\1").sub
-_scores = re.compile(r"(?<![^\W_])(_{1,3})(?=[^\s_])([^_]+(?:_(?=\w)[^_]+)*)(?<!\s)\1(?![^\W_])").sub
+_scores = re.compile(
+    r"(?<![^\W_])(_{1,3})(?=[^\s_])((?:[^_]|(?<=[^\W_])_(?=[^\W_])){1,400})(?<!\s)\1(?![^\W_])"
+).sub
 _spaces = re.compile(r"[ \t]{2,}").sub
 _blank_lines = re.compile(r"\n{3,}").sub
 

@@ -47,9 +47,13 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A whole page. `title` is "" where neither front matter nor a top heading gives one."""
+    """A whole page. `title` is "" where neither front matter nor a top heading gives one.
+
+    `url` is the web address that the text itself gives, where its kind trusts it to; else "".
+    """
 
     title: str
     description: str
     tags: tuple[str, ...]
     parts: tuple[Part, ...]
+    url: str = ""

@@ -47,6 +47,7 @@ def cut(
     for start, end in _units(lines, first, last + 1, fences, walls):
         if start in walls:
             cutter.flush()
+            cutter.walled = True
         cutter.take(start, end)
     cutter.flush()
     return cutter.spans
@@ -139,6 +140,7 @@ class _Cutter:
         self.spans: list[Span] = []
         self.start = self.end = 0  # the lines gathered so far
         self.size = 0
+        self.walled = True  # no passage since the last wall: none that could be made longer
         self.head = ""  # the fence line to open the passage with
         self.fence = 0  # index of the first fence that has not ended yet
 
@@ -158,7 +160,7 @@ class _Cutter:
         """End the passage at hand."""
         if self.start < self.end:
             body = joined(self.lines[self.start : self.end])
-            if body or not self.spans:
+            if body or self.walled:
                 self._emit(self.start, self.end - 1, body)
             else:
                 start, _, text = self.spans[-1]
@@ -188,6 +190,7 @@ class _Cutter:
         text = f"{self.head}\n{body}" if self.head else body
         opener, closer = self._open_fence(last + 1)
         self.head = opener
+        self.walled = False
         self.spans.append((start, last, f"{text}\n{closer}" if closer else text))
 
     def _closes(self, at: int) -> bool:

@@ -7,35 +7,34 @@ import re
 import unicodedata
 from typing import Final
 
-LONGEST_TITLE: Final = 1_000
-"""Characters of a heading that its title keeps."""
+LONGEST_TITLE: Final = 500
+"""Characters a title keeps of its heading."""
+_LONGEST_RAW: Final = 2_000
 _LONGEST_SLUG: Final = 200
 _TAGS: Final = (
     "a|abbr|b|bdi|bdo|big|br|center|cite|code|del|dfn|div|em|font|h[1-6]|i|img|ins|kbd|mark|p|q|"
     "s|samp|small|span|strike|strong|sub|sup|svg|tt|u|var|wbr"
 )
+_ATTRIBUTE: Final = r"(?:[#.][^\s{}#]+|-|[\w:-]+=(?:\"[^\"]*\"|'[^']*'|[^\s{}\"']+))"
+
 _special = re.compile(r"[<{\[!\\&]").search
-_attributes = re.compile(
-    r"\s*\{:?\s*((?:[#.][^\s{}#]+|-|[\w:-]+=(?:\"[^\"]*\"|'[^']*'|[^\s{}\"']+))"
-    r"(?:\s+(?:[#.][^\s{}#]+|-|[\w:-]+=(?:\"[^\"]*\"|'[^']*'|[^\s{}\"']+)))*)\s*\}\s*$"
-).search
+_attributes = re.compile(rf"\{{:?\s*({_ATTRIBUTE}(?:\s+{_ATTRIBUTE})*)\s*\}}$").search
 _attribute_id = re.compile(r"(?:^|\s)#(\S+)|(?:^|\s)id=[\"']?([^\s\"']+)").search
-_jsx_comment = re.compile(r"\s*\{/\*(.*?)\*/\}")
-_html_id = re.compile(r"\s(?:id|name)\s*=\s*[\"']?([^\s\"'>]+)").search
-_anchor_tag = re.compile(r"<(?:a|span)\s[^>]*>", re.IGNORECASE).search
-_anchor_line = re.compile(
-    r"\s*<(a|span|div)\s[^<>]*(?:/>|>\s*</\1>)\s*$", re.IGNORECASE
-).match
+_jsx_comment = re.compile(r"\{/\*([^{}]*)\*/\}$").search
+_html_id = re.compile(r"\s(?:id|name)\s*=\s*[\"']?([^\s\"'<>]+)").search
+_anchor_tag = re.compile(r"<(?:a|span)\s[^<>]*>", re.IGNORECASE).search
+_anchor_line = re.compile(r"\s*<(a|span|div)\s[^<>]*(?:/>|>\s*</\1>)\s*$", re.IGNORECASE).match
 _alternative = re.compile(r"<img\s[^>]*?\balt=[\"']([^\"'>]*)", re.IGNORECASE).match
 _markup = re.compile(
-    r"(?P<code>(`+)(?!`)(?:(?!\2).|`(?=`))*?\2(?!`))"
-    r"|(?P<comment><!--.*?-->|\{\{[<%].*?[%>]\}\})"
-    rf"|(?P<tag></?(?:{_TAGS})(?:\s[^<>]*)?/?>|</?[A-Za-z][\w.-]*(?:\s[^<>]*[=/][^<>]*|\s*/)>)"
-    r"|(?P<link>!?\[(?P<text>(?:[^\[\]]|\[[^\[\]]*\])*)\](?:\([^()\s]*(?:\([^()]*\)[^()\s]*)*"
-    r"(?:\s+\"[^\"]*\")?\)|\[[^\[\]]*\]))"
-    r"|(?P<escape>\\(?P<mark>[!-/:-@\[-`{-~]))",
+    r"(?P<code>(?<!`)(`{1,5})(?!`)(?:.*?[^`])?\2(?!`))"
+    r"|<!--.{0,400}?-->|\{\{[<%].{0,400}?[%>]\}\}"
+    rf"|(?P<tag></?(?:{_TAGS})(?:\s[^<>]*)?/?>"
+    r"|</?[A-Za-z][\w.-]*\s[^<>=/]*[=/][^<>]*>|<[A-Za-z][\w.-]*/>)"
+    r"|!?\[(?P<text>(?:[^\[\]]|\[[^\[\]]*\])*)\](?:\([^()\s]*(?:\([^()]*\)[^()\s]*)*"
+    r"(?:\s+\"[^\"]*\")?\)|\[[^\[\]]*\])"
+    r"|\\(?P<mark>[!-/:-@\[-`{-~])",
     re.IGNORECASE,
-)
+).sub
 _slug_drop = re.compile(r"[^\w\- ]")
 
 
@@ -44,49 +43,50 @@ def title_of(raw: str) -> tuple[str, str]:
 
     `{#id}`, HTML tags and comments, link targets and escapes go; emphasis and code marks stay.
     """
-    raw = raw[:LONGEST_TITLE]
+    raw = raw[:_LONGEST_RAW]
     if not _special(raw):
-        return raw, ""
+        return raw[:LONGEST_TITLE], ""
     anchor = ""
     if raw.endswith("}"):
         raw, anchor = _without_attributes(raw)
     if "<" in raw and not anchor:
         tag = _anchor_tag(raw)
-        found = _html_id(tag.group()) if tag else None
-        anchor = found.group(1) if found else ""
-    return " ".join(html.unescape(_clean(raw)).split()), anchor
+        anchor = html_id(tag.group()) if tag else ""
+    return " ".join(html.unescape(_clean(raw)).split())[:LONGEST_TITLE], anchor
 
 
 def _without_attributes(raw: str) -> tuple[str, str]:
-    comment = None
-    for comment in _jsx_comment.finditer(raw):
-        pass
-    if comment and comment.end() == len(raw):
+    comment = _jsx_comment(raw)
+    if comment:
         text = comment.group(1).strip()
-        return raw[: comment.start()], text[1:] if text.startswith("#") else ""
+        return raw[: comment.start()].rstrip(), text[1:] if text.startswith("#") else ""
     found = _attributes(raw)
     if not found:
         return raw, ""
     named = _attribute_id(found.group(1))
-    return raw[: found.start()], (named.group(1) or named.group(2)) if named else ""
+    anchor = (named.group(1) or named.group(2)) if named else ""
+    return unclosed(raw[: found.start()].rstrip()), anchor
 
 
 def _clean(raw: str) -> str:
-    if not _special(raw):
-        return raw
     # A badge is an image inside a link: the second pass meets what the first one uncovered.
-    return _markup.sub(_replace, _markup.sub(_replace, raw) if "[" in raw else raw)
+    return _markup(_replaced, _markup(_replaced, raw) if "[" in raw else raw)
 
 
-def _replace(found: re.Match[str]) -> str:
-    if found.group("code"):
-        return found.group()
-    if found.group("link"):
-        return found.group("text")
-    if found.group("tag"):
-        shown = _alternative(found.group("tag"))
+def _replaced(found: re.Match[str]) -> str:
+    code, tag, text, mark = found.group("code", "tag", "text", "mark")
+    if tag:
+        shown = _alternative(tag)
         return shown.group(1) if shown else ""
-    return found.group("mark") or ""
+    return code or text or mark or ""
+
+
+def unclosed(title: str) -> str:
+    """The text of an ATX heading without its closing hashes."""
+    bare = title.rstrip("#")
+    if bare and bare != title and bare[-1] in " \t":
+        return bare.rstrip(" \t")
+    return title if bare else ""
 
 
 def html_id(attributes: str) -> str:
