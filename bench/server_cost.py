@@ -4,8 +4,9 @@
 
 Two servers run one after the other in processes of their own on loopback: the bare SDK with one
 tool that returns an empty text, and refdesk with libraries that answer at once with five hits of
-ordinary size. So the difference is what refdesk adds to a call: guard, arguments, grounding,
-JSON of the reply in text and structured form, log line. Retrieval is not in it.
+ordinary size, English and Persian, a thousand different ones in turn. So the difference is what
+refdesk adds to a call: guard, arguments, grounding, JSON of the reply in text and structured
+form, log line. Retrieval is not in it.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ import argparse
 import asyncio
 import json
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import cycle
 from pathlib import Path
 
 from refdesk.model import (
@@ -60,10 +63,12 @@ class Canned:
     ready = True
 
     def __init__(self) -> None:
-        self._answer = Answer(tuple(_hit(number) for number in range(5)))
+        self._answers = cycle(
+            [Answer(tuple(_hit(5 * turn + place) for place in range(5))) for turn in range(200)]
+        )
 
     async def search(self, query: str, *, limit: int, library: str = "") -> Answer:
-        return self._answer
+        return next(self._answers)
 
     async def fetch(self, ref: str) -> Document:
         raise NotImplementedError
@@ -85,7 +90,7 @@ class Canned:
 
 def _hit(number: int) -> Hit:
     persian = number % 2 == 1
-    title = "استفاده از دیسک پایدار" if persian else f"Persistent disks, part {number}"
+    title = f"استفاده از دیسک پایدار {number}" if persian else f"Persistent disks, part {number}"
     path = f"guides/disks-{number}.md"
     return Hit(
         ref=Ref("Docs", path),
@@ -98,7 +103,7 @@ def _hit(number: int) -> Hit:
         score=1.0,
         passage=number,
         sections=tuple(Hint(f"mounting-{part}", f"Mounting, step {part}") for part in range(3)),
-        snippet=PERSIAN if persian else ENGLISH,
+        snippet=f"{number} {PERSIAN if persian else ENGLISH}",
     )
 
 
@@ -129,19 +134,10 @@ def serve_bare() -> None:
 
     server = Server("bare", on_list_tools=list_tools, on_call_tool=call_tool)
     app = server.streamable_http_app(stateless_http=True, json_response=True)
-    config = uvicorn.Config(app, port=0, log_level="error", ws="none", access_log=False)
-    runner = uvicorn.Server(config)
-
-    async def run() -> None:
-        task = asyncio.create_task(runner.serve())
-        while not runner.started:
-            await asyncio.sleep(0.02)
-        print(f"http://127.0.0.1:{_port(runner.servers[0].sockets[0])}/mcp", file=sys.stderr)
-        sys.stderr.flush()
-        await task
-
-    with asyncio.Runner(loop_factory=config.get_loop_factory()) as loop:
-        loop.run(run())
+    listener = socket.create_server(("127.0.0.1", 0))
+    print(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", file=sys.stderr, flush=True)
+    config = uvicorn.Config(app, log_level="error", ws="none", access_log=False)
+    uvicorn.Server(config).run([listener])
 
 
 def serve_refdesk() -> None:
@@ -150,10 +146,6 @@ def serve_refdesk() -> None:
     from refdesk.settings import Settings
 
     serve_http(Canned(), Settings.load(port=0))
-
-
-def _port(socket: object) -> int:
-    return int(socket.getsockname()[1])  # type: ignore[attr-defined]
 
 
 @contextmanager
