@@ -78,9 +78,7 @@ def change(root: Path, chance: random.Random, number: int) -> None:
 def index(work: Path, kill_after: float | None, *, force: bool = False) -> bool:
     """Run the indexer; whether it was killed before it was done."""
     command = [sys.executable, "-m", "refdesk", "index", "--json", *(["--force"] if force else [])]
-    with subprocess.Popen(
-        command, cwd=work, stdout=subprocess.DEVNULL
-    ) as indexer:
+    with subprocess.Popen(command, cwd=work, stdout=subprocess.DEVNULL) as indexer:
         try:
             status = indexer.wait(kill_after)
         except subprocess.TimeoutExpired:
