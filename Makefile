@@ -7,20 +7,10 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 VENV ?= .venv
 UV ?= uv
 COMPOSE ?= docker compose
-NPX ?= npx --yes
 ARGS ?=
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-CONFORMANCE := @modelcontextprotocol/conformance@0.2.0-alpha.12
-CONFORMANCE_PORT ?= 8799
-# What the suite asks of any server; its other scenarios call tools of a test server.
-SCENARIOS := $(addprefix 2025-11-25/,server-initialize ping tools-list dns-rebinding-protection) \
-	$(addprefix 2026-07-28/,tools-list dns-rebinding-protection http-header-validation \
-	input-required-result-unsupported-methods input-required-result-ignore-extra-params \
-	server-sse-multiple-streams)
-READY := import http.client; c = http.client.HTTPConnection("127.0.0.1", $(CONFORMANCE_PORT)); \
-	c.request("GET", "/readyz"); raise SystemExit(c.getresponse().status != 200)
 COMPILE := $(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header
 
 .DEFAULT_GOAL := help
@@ -50,19 +40,8 @@ bench: $(VENV)/.dev ## run every bench, on the data that REFDESK_CORPORA names
 		echo "== $$bench"; $(BIN)/python "$$bench" $(ARGS) || exit 1; \
 	done
 
-conformance: $(VENV)/.runtime ## run the protocol's own conformance suite (needs Node.js 22)
-	@$(BIN)/refdesk serve --port $(CONFORMANCE_PORT) 2>$(VENV)/conformance.log & server=$$!; \
-	trap 'kill $$server 2>/dev/null' EXIT; \
-	until $(BIN)/python -c '$(READY)' 2>/dev/null; do \
-		kill -0 $$server 2>/dev/null || { cat $(VENV)/conformance.log >&2; exit 1; }; sleep 0.2; \
-	done; \
-	status=0; \
-	for run in $(SCENARIOS); do \
-		if report=$$($(NPX) $(CONFORMANCE) server --timeout 8000 \
-			--url http://127.0.0.1:$(CONFORMANCE_PORT)/mcp \
-			--spec-version $${run%/*} --scenario $${run#*/} 2>&1); then echo "ok      $$run"; \
-		else status=1; echo "$$report"; echo "failed  $$run"; fi; \
-	done; exit $$status
+conformance: $(VENV)/.dev ## run the protocol's conformance suite and foreign clients (needs npm)
+	@$(BIN)/python conformance/run.py all $(ARGS)
 
 validate-corpus: $(VENV)/.runtime ## open every configured library and report
 	@$(BIN)/refdesk check $(ARGS)
