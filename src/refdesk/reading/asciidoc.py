@@ -11,7 +11,7 @@ from refdesk.reading.attributes import Attributes
 from refdesk.reading.directives import Include, Line, Lines
 from refdesk.reading.outline import Head
 from refdesk.reading.page import Page, Passage
-from refdesk.reading.passages import Slices
+from refdesk.reading.passages import Slices, join_blanks
 
 _UNDERLINES: Final = {"=": 0, "-": 1, "~": 2, "^": 3, "+": 4}
 _DEEPEST: Final = 5
@@ -107,6 +107,7 @@ class _Reader:
         self.entry = ""  # the attribute whose value goes on in this line
         self.value: list[str] = []
         self.offset = 0  # :leveloffset:
+        self.lists: list[int] = []  # the block attribute lines just above
         self.branches: list[bool] = []  # whether a block could start where a conditional opened
 
     def run(self) -> None:
@@ -133,6 +134,7 @@ class _Reader:
             if "{" in head.title:
                 title = self.attributes.replace(head.title)
                 self.heads[at] = Head(head.at, head.level, title, head.anchor)
+        join_blanks(self.shown)
 
     def _branch(self, branch: int) -> None:
         """Where one branch of a conditional could start a block, so can what comes after it."""
@@ -207,6 +209,7 @@ class _Reader:
         self.style = self.anchor = ""
         self.replaces = False
         self.lone = _NOWHERE
+        self.lists.clear()
 
     def _head(self, level: int, title: str, at: int, source: str) -> str | None:
         """Record a section title unless it is a discrete one; what to show for its first line."""
@@ -219,6 +222,8 @@ class _Reader:
         title = self._replaced(title)
         self.headed = level == 0 and not self.heads
         self.heads.append(Head(at, level, title, self.anchor or anchor))
+        for above in self.lists:
+            self.shown[above] = None
         self._start_block()
         self.fresh = True
         return f"{'=' * (level + 1)} {title}"
@@ -273,6 +278,7 @@ class _Reader:
             found = _shorthand_id(bare) or _named_id(bare)
         if found:
             self.anchor = found.group(1)
+        self.lists.append(len(self.lines) - 1)
         return None if _silent_list(bare) else self._replaced(bare)
 
     def _open(self, bare: str, until: str) -> str | None:

@@ -114,7 +114,19 @@ def scan(lines: Sequence[str]) -> Blocks:
 class _Scanner:
     """The open blocks at some line: containers outermost first, and the innermost leaf."""
 
-    __slots__ = ("hollow", "kind", "leaf", "lines", "mark", "out", "row", "since", "size", "stack")
+    __slots__ = (
+        "hollow",
+        "kind",
+        "leaf",
+        "lines",
+        "mark",
+        "out",
+        "row",
+        "row_line",
+        "since",
+        "size",
+        "stack",
+    )
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines
@@ -125,7 +137,7 @@ class _Scanner:
         self.hollow = False  # the innermost list item is still empty
         self.mark, self.size = "", 0  # of the open fence
         self.kind = 0  # of the open HTML block
-        self.row = ""  # the last paragraph line inside a container
+        self.row, self.row_line = "", -1  # the last line of text inside a container
 
     def run(self) -> Blocks:
         lines = self.lines
@@ -325,7 +337,7 @@ class _Scanner:
     def _continue(self, at: int, text: str, depth: int, first: int) -> int:
         """A line of text: it goes on with an open paragraph or table, else starts a paragraph."""
         if self.stack:
-            self.row = text[first:]
+            self.row, self.row_line = text[first:], at
         if self.leaf == _PARAGRAPH or (self.leaf == _TABLE and depth == len(self.stack)):
             return at + 1
         self._leave(depth, at)
@@ -416,7 +428,9 @@ class _Scanner:
         """Whether this line is the delimiter row of a table that the line before it heads."""
         if text[first] not in "|:-" or first - start > 3:
             return False
-        head = self.row if self.stack else self.lines[at - 1]
+        head = self.lines[at - 1]
+        if self.stack:
+            head = self.row if self.row_line == at - 1 else ""
         if "|" not in head or head.startswith(("    ", "\t")) or not _delimiters(text, first):
             return False
         cells = [cell.strip() for cell in text[first:].split("|")]

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from refdesk.reading.blocks import Blocks
+from refdesk.reading.passages import join_blanks
 from refdesk.reading.spans import CODE_LINE, DROPPED, Aside, erase, erased
 from refdesk.reading.titles import LONGEST_TITLE
 
@@ -115,7 +116,7 @@ def _clean_prose(prose: list[str], blocks: Blocks, out: Lines) -> None:
             out[at] = line.rstrip() if line.strip() else None
         else:
             out[at] = line
-    _join_blanks(out)
+    join_blanks(out)
 
 
 def _clean_html(prose: list[str], blocks: Blocks) -> None:
@@ -216,17 +217,3 @@ def _tag_words(name: str, rest: str) -> str:
 
 def _shortcode(found: re.Match[str]) -> str:
     return found.group() if _quoted_words(found.group()) else DROPPED
-
-
-def _join_blanks(out: Lines) -> None:
-    """Where a dropped line stood between blank ones, keep one of them."""
-    blank = True
-    for at, line in enumerate(out):
-        if line is None:
-            continue
-        if line or at == 0:
-            blank = False
-        elif blank and out[at - 1] is None:
-            out[at] = None
-        else:
-            blank = True

@@ -25,6 +25,20 @@ def joined(lines: Sequence[str | None]) -> str:
     return "\n".join([line for line in lines if line is not None]).strip("\n")
 
 
+def join_blanks(lines: list[str | None]) -> None:
+    """Where dropped lines stand between blank ones, drop all but one of those too."""
+    blank = True
+    for at, line in enumerate(lines):
+        if line is None:
+            continue
+        if line or at == 0:
+            blank = False
+        elif blank and lines[at - 1] is None:
+            lines[at] = None
+        else:
+            blank = True
+
+
 def cut(
     lines: Sequence[str | None], fences: Sequence[Range], breaks: Sequence[int] = ()
 ) -> list[Span]:
