@@ -39,7 +39,7 @@ def documents(indents: Sequence[str], lines: Sequence[str]) -> st.SearchStrategy
 # may end the paragraph and CommonMark does not, and it takes a list item for a table row if a
 # delimiter row follows: containers, deep indents and tables are not mixed.
 MARKERS = re.compile(r"\s*(?:[-+*>]|[0-9]+[.)])(?:\s|$)|>")
-nested = documents(SHALLOW, [line for line in LINES if not line.startswith("    ")])
+nested = documents(SHALLOW, [line for line in LINES if not line.startswith("  ")])
 indented = documents(DEEP, [line for line in ALL_LINES if not MARKERS.match(line)])
 
 

@@ -68,7 +68,10 @@ def test_what_only_looks_like_front_matter_is_text(text: str) -> None:
     "matter",
     [
         "title: " + "[" * 50_000,
-        "tags:\n" + "- " * 50_000,
+        "title: " + "[" * 4_000,
+        "tags:\n" + "- " * 4_000,
+        "tags:\n" + "-  " * 2_500,
+        "title:\n " + "? " * 4_000,
         "title: &a [*a, *a]",
         "title: !!python/x y",
     ],

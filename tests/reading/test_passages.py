@@ -160,3 +160,10 @@ def test_an_embedded_picture_does_not_make_a_line_long() -> None:
     assert "iVBOR" not in passage.text
     assert passage.text.startswith("# T\n\nbefore ![chart](data:image/png")
     assert passage.text.endswith(") after")
+
+
+def test_what_stands_before_a_long_last_line_of_open_code_is_kept() -> None:
+    text = "# T\n\n```\n" + "word " * 600
+    (part,) = read("page.md", text).parts
+    assert part.passages[0].text == "# T\n\n```\n```"
+    assert (part.start, part.end) == (1, 4)

@@ -24,6 +24,7 @@ _DEEP: Final = 50
 _key_line = re.compile(r"[\"']?[\w.$@/-][^:]*:(?:\s|$)").match
 _wanted = re.compile(r"(title|description|tags):(?:[ \t]+(.*))?$", re.IGNORECASE).match
 _simple = re.compile(r"[^\s\"'\[\]{}>|*&!%#`@,?:~-][^#:]*").fullmatch
+_nested_blocks = re.compile(r"(?:[-?:][ \t]+){5}").search
 _toml_line = re.compile(r"(title|description)\s*=\s*[\"'](.*)[\"']\s*$").match
 
 
@@ -108,7 +109,8 @@ def _parse(source: str) -> str | list[str]:
 
 
 def _is_deep(source: str) -> bool:
-    return source.count("[") + source.count("{") > _DEEP or "- - - - " in source
+    """Whether the C parser, which recurses without a limit, might run out of stack on it."""
+    return source.count("[") + source.count("{") > _DEEP or bool(_nested_blocks(source))
 
 
 def _scalar(source: str) -> str:

@@ -14,6 +14,7 @@ Range = tuple[int, int]
 """Lines [start, end)."""
 
 _SMALL: Final = PASSAGE_CHARS // 4
+_CLOSER: Final = 50  # characters of a line that may close a fence beyond the size of a passage
 _MARKS: Final = (" ", "\N{IDEOGRAPHIC FULL STOP}", "\t")
 _fence = re.compile(
     r"(?:[ \t]*(?:[-*+>]|[0-9]{1,9}[.)])[ \t]+)*[ \t]*(`{3,}|~{3,}|-{4,}|\.{4,})"
@@ -191,14 +192,16 @@ class _Cutter:
     def _take_line(self, at: int) -> None:
         line = self.lines[at] or ""
         size = len(line) + 1
-        if self.size + size > PASSAGE_CHARS and self.size and not self._closes(at):
+        if size > PASSAGE_CHARS + 1:
             self.flush()
-        if size <= PASSAGE_CHARS + 1:
-            self._gather(at, at + 1, size)
+            self.start = self.end = at + 1
+            for piece in _pieces(line):
+                self._emit(at, at, piece)
             return
-        self.start = self.end = at + 1
-        for piece in _pieces(line):
-            self._emit(at, at, piece)
+        fits = self.size + size <= PASSAGE_CHARS or (size < _CLOSER and self._closes(at))
+        if self.size and not fits:
+            self.flush()
+        self._gather(at, at + 1, size)
 
     def _emit(self, start: int, last: int, body: str) -> None:
         text = f"{self.head}\n{body}" if self.head else body
