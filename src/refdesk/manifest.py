@@ -14,9 +14,9 @@ from refdesk.errors import ManifestError
 from refdesk.model import LIBRARY_NAME
 
 VERSION: Final = 1
-ADAPTERS: Final = ("markdown",)
+ADAPTERS: Final = ("markdown", "liara")
 """Corpus kinds that can be served; adapters/ holds one file for each."""
-RESERVED: Final = ("liara", "mediawiki", "devdocs", "stackexchange", "zim")
+RESERVED: Final = ("mediawiki", "devdocs", "stackexchange", "zim")
 """Corpus kinds that corpus.toml knows by name and this version does not serve."""
 DEFAULT_INCLUDE: Final = (
     "**/*.md",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Self
@@ -145,6 +146,14 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
+class Dense:
+    """Whether searches by meaning take part; `reason` says why not, or what is still missing."""
+
+    on: bool = False
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Library:
     """What is known of one configured library at this moment."""
 
@@ -155,6 +164,37 @@ class Library:
     sections: int = 0
     snapshot: str = ""
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """Something to deploy on that a library documents in a folder of its own.
+
+    `name` is what a configuration file calls it; `folder` is the path of its pages below the
+    library, with a final slash.
+    """
+
+    name: str
+    library: str
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The make-up of a library: where it comes from and what it holds.
+
+    `commit` and `committed` (ISO 8601) name the revision of its source, "" where the source has
+    none. `ingested` is when its pages were last read, ISO 8601. `languages` counts documents by
+    the language that most of their prose is in.
+    """
+
+    library: str
+    commit: str
+    committed: str
+    ingested: str
+    documents: int
+    sections: int
+    languages: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,3 +299,104 @@ class Scored:
     document: int
     score: float
     coverage: float
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One commit of a docs repository. `date` is the day it was committed, YYYY-MM-DD, UTC.
+
+    Whatever looks like an e-mail address in `author` and `subject` is masked.
+    """
+
+    id: str
+    date: str
+    author: str
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetime:
+    """A section's text from the commit that added it to the main line to the one that removed it.
+
+    `status` is live, removed, or branch: it never came to the main line; `added` and `removed` are
+    then commits of branches. `written` is the commit on a branch that wrote it before `added`
+    merged it. `removed` is None while the text stands, or where a merge dropped it.
+    """
+
+    library: str
+    path: str
+    section: str
+    breadcrumb: tuple[str, ...]
+    status: str
+    added: Commit
+    removed: Commit | None
+    written: Commit | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A commit that changed how often a text occurs. `change` is wrote, removed or changed.
+
+    `confirmed` says whether git's own pickaxe sees the same change; None: it was not asked or did
+    not answer in time.
+    """
+
+    commit: Commit
+    change: str
+    paths: tuple[str, ...]
+    confirmed: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Documented:
+    """When a literal text stood. `status` is live, removed, branch (never on the main line), git
+    (found by git outside of sections), never, or unknown: no section held it and git could not
+    look further. `paths` are the pages that hold it now.
+    """
+
+    library: str
+    status: str
+    paths: tuple[str, ...]
+    main_line: tuple[Mention, ...]
+    branches: tuple[Mention, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """What one commit did to a page: added, modified, renamed (from `previous`) or removed.
+
+    `line` is main or branch.
+    """
+
+    commit: Commit
+    line: str
+    change: str
+    path: str
+    previous: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageHistory:
+    """The revisions of one page, newest first, through all its names."""
+
+    library: str
+    path: str
+    revisions: tuple[Revision, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What a history index holds: commits, distinct texts, lifetimes on the main line (`live` of
+    them stand in HEAD) and on branches only. `built` counts the commits this run read.
+    """
+
+    commits: int
+    texts: int
+    lifetimes: int
+    live: int
+    branch: int
+    built: int
+    note: str = ""

@@ -24,7 +24,18 @@ def markdown(root: Path) -> LibraryEntry:
     return LibraryEntry("Docs", "markdown", root, base_url="https://docs.example/")
 
 
-KINDS: dict[str, Callable[[Path], LibraryEntry]] = {"markdown": markdown}
+def liara(root: Path) -> LibraryEntry:
+    (root / "guides").mkdir(parents=True)
+    (root / "guides" / "deploy.md").write_text(
+        "Original link: https://docs.liara.ir/guides/deploy/\n\n# Deploying\n\nBefore anything "
+        "else.\n\n## Health checks\n\nThe probe asks the server.\n",
+        encoding="utf-8",
+    )
+    (root / "index.md").write_text("# Home\n\nStart here.\n", encoding="utf-8")
+    return LibraryEntry("Docs", "liara", root)
+
+
+KINDS: dict[str, Callable[[Path], LibraryEntry]] = {"markdown": markdown, "liara": liara}
 
 
 def test_every_corpus_kind_is_under_contract() -> None:

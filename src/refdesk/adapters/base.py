@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from refdesk.model import Changes, Document, Entry, Found, Hit, Library
+from refdesk.model import Changes, Document, Entry, Found, Hit, Library, Platform, Survey
 
 Progress = Callable[[int, int], None]
 """Told (files done, files in all) while a library is indexed."""
@@ -52,3 +52,14 @@ class Adapter(Protocol):
 
     def close(self) -> None:
         """Let go of files and threads."""
+
+
+@runtime_checkable
+class Surveyed(Protocol):
+    """What a kind offers besides, when it knows what its corpus is made of."""
+
+    def platforms(self) -> Sequence[Platform]:
+        """What the corpus tells how to deploy on, in order of name; quick to answer."""
+
+    def survey(self) -> Survey | None:
+        """Where the corpus comes from and what it holds; None while it is indexed first."""

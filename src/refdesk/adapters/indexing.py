@@ -14,20 +14,22 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from refdesk import __version__
 from refdesk.adapters.base import Progress
-from refdesk.adapters.preparing import Prepared, Refused, prepare, prepare_all
+from refdesk.adapters.preparing import Prepared, Reader, Refused, prepare, prepare_all
 from refdesk.backends import files, generations
 from refdesk.backends.catalog import Catalog, CatalogWriter, Source
 from refdesk.backends.files import Stat
 from refdesk.backends.lexical import LexicalWriter
 from refdesk.errors import OpenError
 from refdesk.model import Changes
+from refdesk.reading import read
 
-FORMAT: Final = "1"
+FORMAT: Final = "2"
 """Raise it when the meaning of stored rows or tokens changes: libraries are then built anew."""
 LEXICAL: Final = "lexical"
 
@@ -41,7 +43,10 @@ _BATCH_BYTES: Final = 150_000
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """What to index: the folder, its patterns, and where its generations live."""
+    """What to index: the folder, its patterns, and where its generations live.
+
+    `facts` are noted in the generation beside its pages; a change of theirs makes a new one.
+    """
 
     name: str
     adapter: str
@@ -49,6 +54,8 @@ class Folder:
     include: tuple[str, ...]
     exclude: tuple[str, ...]
     home: Path
+    reader: Reader = read
+    facts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -121,7 +128,8 @@ def _update(folder: Folder, tree: files.Tree, *, force: bool, progress: Progress
         )
         known = previous.sources() if previous is not None and continued else {}
         difference = _compare(folder.root, tree.files, known)
-        if continued and difference.empty and previous is not None:
+        noted = previous is not None and folder.facts.items() <= previous.meta.items()
+        if continued and noted and difference.empty and previous is not None:
             return Changes(unchanged=difference.unchanged, skipped=previous.skips())
         base = published if continued else None
         last_ids = previous.last_ids() if previous is not None else (0, 0)
@@ -197,7 +205,9 @@ def _build(
     try:
         changes = _write(folder, tree, difference, catalog, lexical, progress)
         lexical.close()
-        catalog.close({"stamp": stamp(folder.adapter)}, tree.skips.summary())
+        built = datetime.now(UTC).isoformat(timespec="seconds")
+        meta = {**folder.facts, "stamp": stamp(folder.adapter), "built": built}
+        catalog.close(meta, tree.skips.summary())
     except BaseException:
         catalog.abort()
         lexical.close()
@@ -222,7 +232,7 @@ def _write(
         catalog.touch(document, source)
     work = difference.fresh | {path: stat for path, (_, stat) in difference.changed.items()}
     new = updated = done = 0
-    for result in _prepare_all(folder.root, work):
+    for result in _prepare_all(folder, work):
         done += 1
         if progress is not None:
             progress(done, len(work))
@@ -230,7 +240,12 @@ def _write(
             tree.skips.add(result.reason, result.path)
             continue
         document, ids = catalog.add(
-            result.path, result.title, result.source, result.sections, result.passages
+            result.path,
+            result.title,
+            result.source,
+            result.sections,
+            result.passages,
+            result.url,
         )
         for passage, tokens in zip(ids, result.fields, strict=True):
             lexical.add(passage, document, tokens)
@@ -249,11 +264,11 @@ def _write(
     )
 
 
-def _prepare_all(root: Path, work: Mapping[str, Stat]) -> Iterator[Prepared | Refused]:
+def _prepare_all(folder: Folder, work: Mapping[str, Stat]) -> Iterator[Prepared | Refused]:
     workers = os.cpu_count() or 1
     if workers == 1 or sum(stat.size for stat in work.values()) < _PARALLEL_BYTES:
         for path in work:
-            yield prepare(root, path)
+            yield prepare(folder.root, path, folder.reader)
         return
     # Not fork: the process that indexes may run threads (a server does). The fork server imports
     # once for all workers.
@@ -262,7 +277,7 @@ def _prepare_all(root: Path, work: Mapping[str, Stat]) -> Iterator[Prepared | Re
     with ProcessPoolExecutor(workers, mp_context=context) as pool:
         pending: deque[Future[list[Prepared | Refused]]] = deque()
         for batch in _batches(work):
-            pending.append(pool.submit(prepare_all, root, batch))
+            pending.append(pool.submit(prepare_all, folder.root, batch, folder.reader))
             if len(pending) > workers * 4:
                 yield from pending.popleft().result()
         while pending:

@@ -2,179 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
-import threading
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Final
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
-from refdesk.adapters import indexing
-from refdesk.adapters.base import Progress
-from refdesk.adapters.indexing import Folder
-from refdesk.backends import generations
-from refdesk.backends.catalog import Catalog, Located
-from refdesk.backends.lexical import LexicalReader
-from refdesk.errors import NotFound, OpenError, Unavailable
-from refdesk.manifest import LibraryEntry
-from refdesk.model import (
-    Changes,
-    Document,
-    Entry,
-    Found,
-    Hint,
-    Hit,
-    Kind,
-    Library,
-    Plan,
-    Ref,
-    Scored,
-    State,
-)
-from refdesk.ranking import diversity
-from refdesk.ranking import plan as planner
-from refdesk.reading import plain
+from refdesk.adapters.folder import FolderLibrary
+from refdesk.backends.catalog import Catalog
 
-HINTS: Final = 3
-"""Sections of a page that a hit points at, at most."""
 _INDEX_NAMES: Final = frozenset({"index", "readme", "_index"})
 _SUFFIXES: Final = frozenset({"md", "mdx", "markdown", "adoc", "asciidoc", "txt", "html"})
-_NEAR_MISSES: Final = 3
-HITS_PER_PAGE: Final = 2
-RETIREMENT: Final = 60.0
-"""Seconds for which a replaced index stays open: longer than any call may last."""
-PASSAGES_PER_PAGE: Final = 4
-COPY: Final = 0.5
-"""What is left of the score of a page that says what a better one says."""
-WEAK: Final = 0.4
-"""An answer whose best page covers less is weak."""
-SCALE: Final = "lexical"
-"""Libraries with an index of our own: one analysis, one scoring, so scores compare."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Generation:
-    """One published index, open for reading."""
-
-    folder: Path
-    catalog: Catalog
-    lexical: LexicalReader
-    addresses: dict[str, str]
-
-    def close(self) -> None:
-        self.lexical.close()
-        self.catalog.close()
-
-
-class MarkdownLibrary:
-    """The `markdown` corpus kind. Answers from its last index while a new one is built."""
-
-    def __init__(self, entry: LibraryEntry, data_dir: Path) -> None:
-        """Open the library; an index that is already there answers at once.
-
-        Raises:
-            OpenError: the folder is missing, or the rules leave nothing in it.
-        """
-        self._entry = entry
-        self.folder = Folder(
-            name=entry.name,
-            adapter=entry.adapter,
-            root=entry.path,
-            include=entry.include,
-            exclude=entry.exclude,
-            home=data_dir.absolute() / entry.name,
-        )
-        self._swap = threading.Lock()
-        self._retired: list[tuple[float, _Generation]] = []
-        self._current = self._open_current()
-        self._progress = ""
-        if self._current is None:
-            indexing.scan(self.folder)
-
-    @property
-    def library(self) -> Library:
-        """Counts and state of the generation that answers now."""
-        generation = self._current
-        if generation is None:
-            return Library(
-                self._entry.name, self._entry.adapter, State.INDEXING, reason=self._progress
-            )
-        catalog = generation.catalog
-        return Library(
-            self._entry.name,
-            self._entry.adapter,
-            State.READY,
-            documents=catalog.documents,
-            sections=catalog.sections,
-            snapshot=_day(catalog.newest),
-        )
-
-    def search(self, query: str, limit: int) -> Found:
-        """The best sections of up to `limit` pages, at most a few of each, best first.
-
-        Raises:
-            Unavailable: the first index is still being built.
-        """
-        generation = self._generation()
-        plan = planner.plan(query, generation.lexical)
-        scored = generation.lexical.search(plan, limit * PASSAGES_PER_PAGE)
-        pages = _pages(scored, limit)
-        located = generation.catalog.locate([one.passage for page in pages for one in page])
-        best = [
-            located[page[0].passage].text if page[0].passage in located else "" for page in pages
-        ]
-        copied = diversity.copies(best)
-        hits = [
-            hit
-            for number, page in enumerate(pages)
-            for hit in self._hits(page, located, COPY if number in copied else 1.0)
-        ]
-        hits.sort(key=lambda hit: -hit.score)
-        weak = max((one.coverage for one in scored), default=0.0) < WEAK
-        return Found(
-            tuple(hits),
-            weak=weak,
-            did_you_mean=plan.suggestion,
-            scale=SCALE,
-            terms=_terms(plan),
-        )
-
-    def passage(self, hit: Hit) -> str:
-        """The readable text of the passage that `hit` was found for."""
-        alive = [generation for _, generation in reversed(self._retired)]
-        for generation in (self._current, *alive):
-            text = generation.catalog.passage(hit.passage) if generation is not None else None
-            if text is not None:
-                return plain(text, hit.ref.path)
-        return ""
-
-    def fetch(self, path: str) -> Document:
-        """The document at `path`.
-
-        Raises:
-            NotFound: there is none; near misses are suggested.
-            Unavailable: the first index is still being built.
-        """
-        catalog = self._generation().catalog
-        page = catalog.page(path)
-        if page is None:
-            near = difflib.get_close_matches(path, catalog.paths(), _NEAR_MISSES, 0.6)
-            raise NotFound(
-                f"library {self._entry.name!r} holds no document at that ref; "
-                "search for it, or try one of the suggestions",
-                [str(Ref(self._entry.name, close)) for close in near],
-            )
-        return Document(
-            ref=Ref(self._entry.name, path),
-            kind=Kind.PAGE,
-            title=page.title,
-            url=self._url(path),
-            snapshot=_day(page.mtime),
-            sections=page.sections,
-        )
+class MarkdownLibrary(FolderLibrary):
+    """The `markdown` corpus kind: a page's address is its path below `base_url`."""
 
     def resolve(self, url: str) -> str | None:
         """The path of the page at `url`: with or without its final slash, suffix or fragment."""
@@ -196,147 +35,16 @@ class MarkdownLibrary:
         name = unquote_to_bytes(encoded).decode("utf-8", "surrogateescape")
         return generation.addresses.get(_slug(name))
 
-    def documents(self, prefix: str, after: str, limit: int) -> Sequence[Entry]:
-        """Up to `limit` entries whose path starts with `prefix`, in order, past `after`."""
-        rows = self._generation().catalog.entries(prefix, after, limit)
-        return [Entry(Ref(self._entry.name, path), path, title) for path, title in rows]
+    def _addresses(self, catalog: Catalog) -> dict[str, str]:
+        if not self._entry.base_url:
+            return {}
+        return {_slug(path): path for path in reversed(catalog.paths())}
 
-    def refresh(self, *, force: bool = False, progress: Progress | None = None) -> Changes:
-        """Index what has changed in the folder and answer from the result.
-
-        Raises:
-            Busy: another process is indexing this library.
-            OpenError: the folder cannot be read, or DATA_DIR not be written.
-        """
-        if self._current is None:
-            self._reopen()
-        unusable = self._current is None
-        changes = indexing.update(
-            self.folder, force=force or unusable, progress=self._noted(progress)
-        )
-        self._reopen()
-        return changes
-
-    def close(self) -> None:
-        """Close the index."""
-        with self._swap:
-            alive = [generation for _, generation in self._retired]
-            current, self._current, self._retired = self._current, None, []
-        for generation in (*alive, current):
-            if generation is not None:
-                generation.close()
-
-    def _hits(
-        self, page: Sequence[Scored], located: Mapping[int, Located], weight: float
-    ) -> list[Hit]:
-        """The hits of one page: its best sections, each once."""
-        sections: dict[str, tuple[float, Located]] = {}
-        for one in page:
-            place = located.get(one.passage)
-            if place is not None:
-                sections.setdefault(place.section.id, (one.score * weight, place))
-        hints = tuple(
-            Hint(place.section.id, place.section.title or place.document_title)
-            for _, place in sections.values()
-        )
-        return [
-            self._hit(score, place, hints)
-            for score, place in list(sections.values())[:HITS_PER_PAGE]
-        ]
-
-    def _hit(self, score: float, place: Located, hints: tuple[Hint, ...]) -> Hit:
-        lines = f":{place.start}-{place.end}" if place.start else ""
-        own = Hint(place.section.id, place.section.title or place.document_title)
-        return Hit(
-            ref=Ref(self._entry.name, place.path),
-            kind=Kind.PAGE,
-            title=place.document_title,
-            url=self._url(place.path),
-            snapshot=_day(place.mtime),
-            breadcrumb=place.section.breadcrumb,
-            location=(place.file or place.path) + lines,
-            score=score,
-            passage=place.passage,
-            sections=(own, *(hint for hint in hints if hint != own))[:HINTS],
-        )
-
-    def _url(self, path: str) -> str:
+    def _url(self, path: str, noted: str) -> str:
         if not self._entry.base_url:
             return ""
         slug = quote(_slug(path).encode("utf-8", "surrogateescape"))
         return f"{self._entry.base_url}{slug}/" if slug else self._entry.base_url
-
-    def _generation(self) -> _Generation:
-        generation = self._current
-        if generation is None:
-            raise Unavailable(
-                f"library {self._entry.name!r} is being indexed for the first time"
-                + (f" ({self._progress})" if self._progress else "")
-                + "; try again in a moment"
-            )
-        return generation
-
-    def _noted(self, progress: Progress | None) -> Progress:
-        def note(done: int, total: int) -> None:
-            self._progress = f"{done} of {total} files"
-            if progress is not None:
-                progress(done, total)
-
-        return note
-
-    def _reopen(self) -> None:
-        """Answer from the published generation; the one before stays open for calls under way."""
-        opened = self._open_current()
-        if opened is None:
-            return
-        now = time.monotonic()
-        with self._swap:
-            if self._current is not None and opened.folder == self._current.folder:
-                finished = [opened]
-            else:
-                finished = [old for retired, old in self._retired if now - retired > RETIREMENT]
-                self._retired = [(t, old) for t, old in self._retired if now - t <= RETIREMENT]
-                if self._current is not None:
-                    self._retired.append((now, self._current))
-                self._current = opened
-        for generation in finished:
-            generation.close()
-
-    def _open_current(self) -> _Generation | None:
-        folder = generations.current(self.folder.home)
-        if folder is None:
-            return None
-        catalog = Catalog.open_if_sound(folder)
-        if catalog is None:
-            return None
-        try:
-            lexical = LexicalReader(folder / indexing.LEXICAL)
-        except OpenError:
-            lexical = None
-        if lexical is None or catalog.meta.get("stamp") != indexing.stamp(self._entry.adapter):
-            catalog.close()
-            return None
-        addresses = {_slug(path): path for path in reversed(catalog.paths())}
-        return _Generation(folder, catalog, lexical, addresses if self._entry.base_url else {})
-
-
-def _pages(scored: Sequence[Scored], limit: int) -> list[list[Scored]]:
-    """The best passages of the best `limit` pages, the best page first."""
-    pages: dict[int, list[Scored]] = {}
-    for one in scored:
-        page = pages.setdefault(one.document, []) if len(pages) < limit else pages.get(one.document)
-        if page is not None and len(page) < HINTS:
-            page.append(one)
-    return list(pages.values())
-
-
-def _terms(plan: Plan) -> tuple[frozenset[str], ...]:
-    """For each word of the query, the tokens that meet it."""
-    quoted = [frozenset(clause.terms) for clause in plan.required]
-    return (
-        *quoted,
-        *(frozenset(t for c in group.clauses for t in c.terms) for group in plan.groups),
-    )
 
 
 def _slug(path: str) -> str:
@@ -348,9 +56,3 @@ def _slug(path: str) -> str:
     if name.lower() in _INDEX_NAMES:
         name = ""
     return f"{head}/{name}".strip("/")
-
-
-def _day(nanoseconds: int) -> str:
-    if not nanoseconds:
-        return ""
-    return datetime.fromtimestamp(nanoseconds / 1e9, UTC).date().isoformat()

@@ -17,7 +17,10 @@ from refdesk.backends.catalog import PassageRow, SectionRow, Source
 from refdesk.backends.files import Stat
 from refdesk.model import LEAD
 from refdesk.ranking import analysis
-from refdesk.reading import Page, Part, Passage, decode, plain, read
+from refdesk.reading import Include, Page, Part, Passage, decode, plain, read
+
+Reader = Callable[[str, str, Include | None], Page]
+"""Reads the text of one file: (path, text, who answers includes) -> its page. Never fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,7 @@ class Prepared:
 
     path: str
     title: str
+    url: str
     source: Source
     sections: tuple[SectionRow, ...]
     passages: tuple[PassageRow, ...]
@@ -40,12 +44,12 @@ class Refused:
     reason: str
 
 
-def prepare_all(root: Path, paths: Sequence[str]) -> list[Prepared | Refused]:
+def prepare_all(root: Path, paths: Sequence[str], reader: Reader) -> list[Prepared | Refused]:
     """`prepare` each of the files."""
-    return [prepare(root, path) for path in paths]
+    return [prepare(root, path, reader) for path in paths]
 
 
-def prepare(root: Path, path: str) -> Prepared | Refused:
+def prepare(root: Path, path: str, reader: Reader = read) -> Prepared | Refused:
     """Read one file and do everything to it that needs no index."""
     seen = time.time_ns()
     status = files.status(root, path)
@@ -58,7 +62,7 @@ def prepare(root: Path, path: str) -> Prepared | Refused:
         return Refused(path, files.BINARY)
     stat = status or Stat(len(data), 0, 0)
     includes: dict[str, tuple[int, int]] = {}
-    page = read(path, text, _includer(root, includes))
+    page = reader(path, text, _includer(root, includes))
     digest = hashlib.sha256(data).digest()
     source = Source(stat.size, stat.mtime, stat.ctime, seen, digest, includes)
     return _prepared(path, page, source)
@@ -77,7 +81,7 @@ def _prepared(path: str, page: Page, source: Source) -> Prepared:
             passages.append(
                 PassageRow(number, passage.file, passage.start, passage.end, passage.text)
             )
-            body = plain(passage.text, passage.file or path)
+            body = plain(passage.text, path)
             if number == 0 and len(passages) == 1 and page.description not in body:
                 body = f"{page.description}\n{body}"
             tokens.append(
@@ -85,7 +89,7 @@ def _prepared(path: str, page: Page, source: Source) -> Prepared:
                     title=title, breadcrumb=part.breadcrumb, path=path, body=body, tags=page.tags
                 )
             )
-    return Prepared(path, title, source, tuple(sections), tuple(passages), tuple(tokens))
+    return Prepared(path, title, page.url, source, tuple(sections), tuple(passages), tuple(tokens))
 
 
 def _parts(page: Page) -> Sequence[Part]:

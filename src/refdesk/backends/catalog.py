@@ -28,6 +28,7 @@ CREATE TABLE documents (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     path TEXT NOT NULL UNIQUE,
     title TEXT NOT NULL,
+    url TEXT NOT NULL,
     size INTEGER NOT NULL, mtime INTEGER NOT NULL, ctime INTEGER NOT NULL,
     seen INTEGER NOT NULL,
     digest BLOB NOT NULL,
@@ -95,6 +96,7 @@ class Located:
     document: int
     path: str
     document_title: str
+    url: str
     mtime: int
     section: SectionRow
     file: str
@@ -109,6 +111,7 @@ class Page:
 
     path: str
     title: str
+    url: str
     mtime: int
     sections: tuple[Section, ...]
 
@@ -142,14 +145,16 @@ class CatalogWriter:
         source: Source,
         sections: Sequence[SectionRow],
         passages: Sequence[PassageRow],
+        url: str = "",
     ) -> tuple[int, list[int]]:
         """Store one document; its id and its passages' ids, in order."""
         cursor = self._db.execute(
-            "INSERT INTO documents (path, title, size, mtime, ctime, seen, digest, includes)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO documents (path, title, url, size, mtime, ctime, seen, digest, includes)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 _encode(path),
                 _clean(title),
+                _clean(url),
                 source.size,
                 source.mtime,
                 source.ctime,
@@ -306,7 +311,7 @@ class Catalog:
         """Passage id -> where it stands; ids this generation does not hold are left out."""
         rows = self._query(
             "SELECT p.id, d.id, d.path, d.title, d.mtime, p.file, p.first, p.last,"
-            " s.id, s.title, s.level, s.breadcrumb, s.first, s.last, p.text"
+            " s.id, s.title, s.level, s.breadcrumb, s.first, s.last, p.text, d.url"
             " FROM passages p JOIN documents d ON d.id = p.document"
             " JOIN sections s ON s.document = p.document AND s.ordinal = p.section"
             " WHERE p.id IN (SELECT value FROM json_each(?))",
@@ -318,6 +323,7 @@ class Catalog:
                 document=row[1],
                 path=_decode(row[2]),
                 document_title=row[3],
+                url=row[15],
                 mtime=row[4],
                 file=_decode(row[5]),
                 start=row[6],
@@ -338,11 +344,11 @@ class Catalog:
     def page(self, path: str) -> Page | None:
         """One document with its sections, None when there is no such path."""
         rows = self._query(
-            "SELECT id, title, mtime FROM documents WHERE path = ?", (_encode(path),)
+            "SELECT id, title, url, mtime FROM documents WHERE path = ?", (_encode(path),)
         )
         if not rows:
             return None
-        document, title, mtime = rows[0]
+        document, title, url, mtime = rows[0]
         texts: dict[int, list[tuple[str, str]]] = {}
         for section, file, text in self._query(
             "SELECT section, file, text FROM passages WHERE document = ? ORDER BY id", (document,)
@@ -353,7 +359,9 @@ class Catalog:
             " WHERE document = ? ORDER BY ordinal",
             (document,),
         )
-        return Page(path, title, mtime, tuple(_section(row, texts.get(row[0], [])) for row in rows))
+        return Page(
+            path, title, url, mtime, tuple(_section(row, texts.get(row[0], [])) for row in rows)
+        )
 
     def entries(self, prefix: str, after: str, limit: int) -> list[tuple[str, str]]:
         """(path, title) of up to `limit` documents below `prefix`, in order, past `after`."""
@@ -370,6 +378,15 @@ class Catalog:
         return [
             _decode(path) for (path,) in self._query("SELECT path FROM documents ORDER BY path")
         ]
+
+    def addresses(self) -> list[tuple[str, str]]:
+        """(url, path) of every document that has a web address of its own, in order of path."""
+        rows = self._query("SELECT url, path FROM documents WHERE url != '' ORDER BY path")
+        return [(url, _decode(path)) for url, path in rows]
+
+    def texts(self) -> list[tuple[int, str]]:
+        """(document id, text) of every passage, in order."""
+        return self._query("SELECT document, text FROM passages ORDER BY document, id")
 
     def close(self) -> None:
         """Close the file; a closed catalogue answers nothing."""

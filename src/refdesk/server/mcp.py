@@ -10,14 +10,18 @@ from mcp.server import Server, ServerRequestContext
 from mcp_types import (
     CallToolRequestParams,
     CallToolResult,
+    ListResourcesResult,
     ListToolsResult,
     PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
     TextContent,
     ToolAnnotations,
 )
 from mcp_types import Tool as ToolListing
 
 import refdesk
+from refdesk.server import resources
 from refdesk.server.calls import Calls
 from refdesk.tools import registry
 from refdesk.tools.desk import Desk, Tool
@@ -47,7 +51,7 @@ A failed call has `error` and a `message` that says what to do next."""
 
 
 def build(calls: Calls) -> Server:
-    """A protocol server that advertises exactly the tools shown: no prompts, no resources.
+    """A protocol server that advertises exactly the tools shown, and resources if there are any.
 
     Its lifespan starts and closes the manager.
     """
@@ -69,6 +73,16 @@ def build(calls: Calls) -> Server:
             is_error=outcome.failed,
         )
 
+    async def list_resources(
+        context: ServerRequestContext, params: PaginatedRequestParams | None
+    ) -> ListResourcesResult:
+        return resources.listing()
+
+    async def read_resource(
+        context: ServerRequestContext, params: ReadResourceRequestParams
+    ) -> ReadResourceResult:
+        return await resources.read(desk, params.uri)
+
     @asynccontextmanager
     async def lifespan(_: Server) -> AsyncIterator[dict[str, object]]:
         await desk.manager.start()
@@ -77,6 +91,7 @@ def build(calls: Calls) -> Server:
         finally:
             await desk.manager.close()
 
+    offered = resources.exist(desk)
     server = Server(
         NAME,
         version=refdesk.__version__,
@@ -85,6 +100,8 @@ def build(calls: Calls) -> Server:
         get_tool_input_schema=_no_header_parameters,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        on_list_resources=list_resources if offered else None,
+        on_read_resource=read_resource if offered else None,
     )
     server.middleware.clear()  # spans for which there is no exporter
     return server
@@ -100,7 +117,7 @@ def _listing(tool: Tool, desk: Desk) -> ToolListing:
         name=tool.name,
         title=tool.title,
         description=tool.description,
-        input_schema=tool.schema(desk.settings),
+        input_schema=tool.listed_schema(desk),
         annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
         _meta=meta,
     )

@@ -8,7 +8,18 @@ from typing import Protocol
 
 from pydantic_core import to_json
 
-from refdesk.model import Answer, Changes, Document, Entry, Library
+from refdesk.model import (
+    Answer,
+    Changes,
+    Document,
+    Documented,
+    Entry,
+    Library,
+    Lifetime,
+    PageHistory,
+    Platform,
+    Survey,
+)
 from refdesk.settings import Settings
 
 Json = dict[str, object]
@@ -26,6 +37,13 @@ class Manager(Protocol):
     def ready(self) -> bool:
         """Whether every library is ready."""
 
+    @property
+    def platforms(self) -> Sequence[Platform]:
+        """What the libraries tell how to deploy on, in order of name."""
+
+    async def surveys(self) -> Sequence[Survey]:
+        """The make-up of every library whose kind knows it."""
+
     async def search(self, query: str, *, limit: int, library: str = "") -> Answer:
         """The best `limit` hits of one library, or of all."""
 
@@ -36,6 +54,21 @@ class Manager(Protocol):
         self, library: str = "", prefix: str = "", cursor: str = ""
     ) -> tuple[list[Entry], str]:
         """One page of the table of contents and the cursor of the next, "" at the end."""
+
+    @property
+    def histories(self) -> Sequence[str]:
+        """The libraries whose history can be asked about."""
+
+    async def search_history(
+        self, query: str, *, limit: int, only_removed: bool = False, library: str = ""
+    ) -> Sequence[Lifetime]:
+        """Sections, past and present, that hold words of `query`, best first."""
+
+    async def when_documented(self, text: str, *, library: str = "") -> Sequence[Documented]:
+        """For each library with history, the commits that wrote and removed a literal text."""
+
+    async def page_history(self, path: str, *, library: str = "") -> PageHistory:
+        """Every revision of one page."""
 
     async def reindex(self, library: str = "") -> Mapping[str, Changes]:
         """Bring one library, or all, up to date now."""
@@ -78,7 +111,8 @@ def compact(body: Json) -> bytes:
 class Tool:
     """One question an agent may ask.
 
-    `schema` is the JSON Schema of the arguments; `deadline` the seconds after which the caller
+    `schema` is the JSON Schema of the arguments; `choices` gives the values that an argument can
+    take now, where the corpus decides; `deadline` the seconds after which the caller
     is told to try again; `reply_limit` the characters a client should be ready to take (0: any
     client's default will do).
     """
@@ -91,3 +125,14 @@ class Tool:
     shown: Callable[[Desk], bool]
     deadline: float = 20.0
     reply_limit: int = 0
+    choices: Callable[[Desk], Mapping[str, Sequence[str]]] | None = None
+
+    def listed_schema(self, desk: Desk) -> Json:
+        """`schema` with the choices of the moment as enums; without any, the text stays free."""
+        schema = self.schema(desk.settings)
+        properties = schema["properties"]
+        if self.choices is not None and isinstance(properties, dict):
+            for argument, values in self.choices(desk).items():
+                if values:
+                    properties[argument]["enum"] = list(values)
+        return schema
