@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from refdesk.errors import SettingsError
-from refdesk.settings import PLAIN, Settings, unknown_variables, variable
+from refdesk.settings import PLAIN, Settings, spend_guard, unknown_variables, variable
 
 
 def test_with_nothing_set_the_defaults_are_local() -> None:
@@ -26,6 +27,8 @@ def test_a_plain_name_works_and_the_prefixed_one_wins(
         "search_max_limit": ("7", "8"),
         "max_fetch_chars": ("7", "8"),
         "log_level": ("debug", "error"),
+        "embed_dim": ("7", "8"),
+        "avalai_base_url": ("https://a.example/one", "https://a.example/two"),
     }
     low, high = values.get(field, ("one", "two"))
     monkeypatch.setenv(plain, low)
@@ -33,7 +36,7 @@ def test_a_plain_name_works_and_the_prefixed_one_wins(
     monkeypatch.setenv(f"REFDESK_{field.upper()}", high)
     second = getattr(Settings.load(), field)
     assert first != second
-    assert high in str(second)
+    assert high in str(second.get_secret_value() if isinstance(second, SecretStr) else second)
 
 
 def test_plain_names_outside_the_list_do_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,3 +92,58 @@ def test_a_misspelt_variable_is_found_with_its_likely_name() -> None:
 def test_every_field_has_a_variable_to_name() -> None:
     assert variable("allowed_hosts") == "MCP_ALLOWED_HOSTS"
     assert variable("port") == "REFDESK_PORT"
+
+
+SECRET = "sk-not-a-real-key-0123456789"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("AVALAI_API_KEY", f"{SECRET} two"),
+        ("AVALAI_API_KEY", f"{SECRET}\n"[:-1] + "\u200c"),
+        ("AVALAI_BASE_URL", f"https://me:{SECRET}@api.example/v1"),
+        ("AVALAI_BASE_URL", f"https://api.example/v1?key={SECRET}"),
+        ("AVALAI_BASE_URL", f"ftp://api.example/{SECRET}"),
+        ("AVALAI_BASE_URL", f"https:///{SECRET}"),
+        ("AVALAI_BASE_URL", f"https://api.example:port/{SECRET}"),
+    ],
+)
+def test_a_secret_is_refused_without_being_repeated(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsError) as refusal:
+        Settings.load()
+    assert name in str(refusal.value)
+    assert SECRET not in str(refusal.value)
+
+
+def test_the_key_is_not_shown_with_the_settings() -> None:
+    settings = Settings.load(avalai_api_key=f" {SECRET} ")
+    assert settings.avalai_api_key.get_secret_value() == SECRET
+    for shown in (repr(settings), str(settings), settings.model_dump_json()):
+        assert SECRET not in shown
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "[::]", "192.0.2.7", "docs.example.com", ""])
+def test_a_paid_key_on_a_public_address_is_refused(host: str) -> None:
+    with pytest.raises(SettingsError) as refusal:
+        spend_guard(Settings.load(dense="auto", host=host, avalai_api_key=SECRET))
+    assert "AVALAI_API_KEY" in str(refusal.value)
+    assert SECRET not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"host": "127.0.0.1"},
+        {"host": "[::1]"},
+        {"host": "localhost"},
+        {"host": "0.0.0.0", "avalai_api_key": ""},
+        {"host": "0.0.0.0", "dense": "off"},
+        {"host": "0.0.0.0", "allow_public_spend": True},
+    ],
+)
+def test_a_key_that_strangers_cannot_spend_is_let_through(values: dict[str, object]) -> None:
+    spend_guard(Settings.load(**{"dense": "auto", "avalai_api_key": SECRET, **values}))

@@ -7,11 +7,13 @@ Every setting is read from `REFDESK_<NAME>`; the names in PLAIN work without the
 from __future__ import annotations
 
 import difflib
+import ipaddress
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
+from urllib.parse import urlsplit
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
     NoDecode,
@@ -32,11 +34,19 @@ PLAIN: Final = {
     "allowed_hosts": "MCP_ALLOWED_HOSTS",
     "allowed_origins": "MCP_ALLOWED_ORIGINS",
     "log_level": "LOG_LEVEL",
+    "avalai_api_key": "AVALAI_API_KEY",
+    "avalai_base_url": "AVALAI_BASE_URL",
+    "embed_model": "EMBED_MODEL",
+    "embed_dim": "EMBED_DIM",
+    "no_proxy_hosts": "NO_PROXY_HOSTS",
 }
 """Settings that also answer to a name without the prefix."""
 
 TEST_DATA: Final = "REFDESK_CORPORA"
 """Names the real data that tests and benches read; no setting of the product."""
+
+_HIDDEN: Final = frozenset({"avalai_api_key", "avalai_base_url"})
+"""Settings whose values are not repeated in a message: they are, or may hold, a secret."""
 
 Names = Annotated[tuple[str, ...], NoDecode]
 """A comma-separated list in the environment."""
@@ -68,15 +78,41 @@ class Settings(BaseSettings):
     search_timeout: float = Field(5.0, gt=0)
     cache_bytes: int = Field(32 * 1024 * 1024, ge=0)
     watch: bool = True
+    dense: Literal["off", "auto"] = "auto"
+    avalai_api_key: SecretStr = SecretStr("")
+    avalai_base_url: str = ""
+    embed_model: str = "text-embedding-3-small"
+    embed_dim: int = Field(0, ge=0, le=8192)
+    embed_timeout: float = Field(2.0, gt=0)
+    embed_per_minute: int = Field(1500, ge=1)
+    embed_per_day: int = Field(50_000, ge=1)
+    no_proxy_hosts: Names = ()
+    allow_public_spend: bool = False
 
-    @field_validator("allowed_hosts", "allowed_origins", mode="before")
+    @field_validator("allowed_hosts", "allowed_origins", "no_proxy_hosts", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         if isinstance(value, str):
             return tuple(name.strip() for name in value.split(",") if name.strip())
         return value
 
-    @field_validator("log_level", "result_style", mode="before")
+    @field_validator("avalai_api_key", mode="before")
+    @classmethod
+    def _key(cls, value: object) -> object:
+        if isinstance(value, str):
+            value = value.strip()
+            if not (value.isascii() and (value.isprintable() or not value)) or " " in value:
+                raise ValueError("holds characters that no key has")
+        return value
+
+    @field_validator("avalai_base_url")
+    @classmethod
+    def _endpoint(cls, value: str) -> str:
+        if value and not _is_endpoint(value):
+            raise ValueError("is no address of an API: write https://host/v1, nothing behind it")
+        return value.rstrip("/")
+
+    @field_validator("log_level", "result_style", "dense", mode="before")
     @classmethod
     def _lower(cls, value: object) -> object:
         return value.lower() if isinstance(value, str) else value
@@ -124,6 +160,45 @@ class _PlainNames(PydanticBaseSettingsSource):
         return {name: value for name, value in found.items() if value}
 
 
+def spend_guard(settings: Settings) -> None:
+    """Refuse to let strangers spend money: a paid key, a public address and nobody asked who he is.
+
+    It looks at the address that is listened on and cannot see what stands in front of it: who has
+    a proxy or a firewall there says so with REFDESK_ALLOW_PUBLIC_SPEND=1.
+
+    Raises:
+        SettingsError: names what can be set instead.
+    """
+    paid = bool(settings.avalai_api_key.get_secret_value()) and settings.dense != "off"
+    if not paid or settings.allow_public_spend or _is_loopback(settings.host):
+        return
+    raise SettingsError(
+        f"{variable('host')}={settings.host!r} is open to others, and every search would be paid "
+        f"for with {variable('avalai_api_key')}: listen on 127.0.0.1, unset the key, set "
+        f"{variable('dense')}=off, or, where a proxy or firewall in front keeps strangers out, set "
+        f"{variable('allow_public_spend')}=1"
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    name = host.strip("[]").lower()
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name == "localhost"
+
+
+def _is_endpoint(url: str) -> bool:
+    """Whether an API can live at `url`: a web address without user, query or fragment."""
+    try:
+        parts = urlsplit(url)
+        port_is_valid = parts.port is None or parts.port > 0
+    except ValueError:
+        return False
+    plain = url.isascii() and url.isprintable() and not set(url) & set(" \\?#@")
+    return plain and port_is_valid and parts.scheme in ("http", "https") and bool(parts.hostname)
+
+
 def variable(field: str) -> str:
     """The environment variable to name in a message about `field`."""
     return PLAIN.get(field, PREFIX + field.upper())
@@ -142,5 +217,6 @@ def _explain(error: ValidationError) -> str:
     problems = []
     for detail in error.errors(include_url=False):
         field = str(detail["loc"][0]) if detail["loc"] else "settings"
-        problems.append(f"{variable(field)}={detail['input']!r}: {detail['msg']}")
+        shown = "" if field in _HIDDEN else f"={detail['input']!r}"
+        problems.append(f"{variable(field)}{shown}: {detail['msg']}")
     return "; ".join(problems) + " (see docs/settings.md)"
