@@ -27,13 +27,18 @@ from refdesk.model import (
     Answer,
     Changes,
     Document,
+    Documented,
     Entry,
     Hint,
     Hit,
     Kind,
     Library,
+    Lifetime,
+    PageHistory,
+    Platform,
     Ref,
     State,
+    Survey,
 )
 
 CONNECTIONS = 4
@@ -59,6 +64,7 @@ PERSIAN = (
 class Canned:
     """Libraries that know their answer beforehand."""
 
+    histories: tuple[str, ...] = ()
     libraries = (Library("Docs", "markdown", State.READY, 500, 4000, "2026-01-31"),)
     ready = True
 
@@ -77,6 +83,24 @@ class Canned:
         self, library: str = "", prefix: str = "", cursor: str = ""
     ) -> tuple[list[Entry], str]:
         return [], ""
+
+    @property
+    def platforms(self) -> list[Platform]:
+        return []
+
+    async def surveys(self) -> list[Survey]:
+        return []
+
+    async def search_history(
+        self, query: str, *, limit: int, only_removed: bool = False, library: str = ""
+    ) -> list[Lifetime]:
+        return []
+
+    async def when_documented(self, text: str, *, library: str = "") -> list[Documented]:
+        return []
+
+    async def page_history(self, path: str, *, library: str = "") -> PageHistory:
+        raise NotImplementedError
 
     async def reindex(self, library: str = "") -> Mapping[str, Changes]:
         return {}

@@ -16,6 +16,7 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if (name.startswith(PREFIX) and name != "REFDESK_CORPORA") or name in PLAIN.values():
             monkeypatch.delenv(name)
+    monkeypatch.setenv("REFDESK_DENSE", "off")  # the extra may be installed
 
 
 @pytest.fixture(scope="session")

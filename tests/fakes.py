@@ -26,15 +26,20 @@ from refdesk.model import (
     Changes,
     Degraded,
     Document,
+    Documented,
     Entry,
     Hint,
     Hit,
     Kind,
     Library,
+    Lifetime,
+    PageHistory,
+    Platform,
     Ref,
     Section,
     Skip,
     State,
+    Survey,
 )
 from refdesk.server import mcp
 from refdesk.server.calls import Calls
@@ -106,6 +111,10 @@ class FakeManager:
     delay: float = 0
     blocking: float = 0
     failure: Exception | None = None
+    platforms: Sequence[Platform] = ()
+    lifetimes: Sequence[Lifetime] = ()
+    documented: Sequence[Documented] = ()
+    revisions: PageHistory | None = None
     started: int = 0
     closed: int = 0
     queries: list[tuple[str, int, str]] = field(default_factory=list)
@@ -118,6 +127,39 @@ class FakeManager:
     @property
     def ready(self) -> bool:
         return self.state is State.READY
+
+    @property
+    def histories(self) -> tuple[str, ...]:
+        """Libraries that something was prepared for."""
+        names = [life.library for life in self.lifetimes]
+        names += [one.library for one in self.documented]
+        if self.revisions is not None:
+            names.append(self.revisions.library)
+        return tuple(dict.fromkeys(names))
+
+    async def search_history(
+        self, query: str, *, limit: int, only_removed: bool = False, library: str = ""
+    ) -> list[Lifetime]:
+        self.queries.append((query, limit, library))
+        found = [life for life in self.lifetimes if not only_removed or life.status != "live"]
+        return found[:limit]
+
+    async def when_documented(self, text: str, *, library: str = "") -> Sequence[Documented]:
+        return self.documented
+
+    async def page_history(self, path: str, *, library: str = "") -> PageHistory:
+        if self.revisions is None or self.revisions.path != path:
+            raise NotFound("no such page")
+        return self.revisions
+
+    async def surveys(self) -> list[Survey]:
+        return [
+            Survey(
+                library.name, "", "", "2026-01-31", library.documents, library.sections, {"en": 1}
+            )
+            for library in self.libraries
+            if library.adapter == "liara"
+        ]
 
     async def search(self, query: str, *, limit: int, library: str = "") -> Answer:
         self._check(library)
@@ -207,7 +249,7 @@ def _hit(document: Document, match: Section, words: Sequence[str]) -> Hit:
         score=1.0,
         passage=0,
         sections=tuple(Hint(each.id, each.title) for each in document.sections[:3]),
-        snippet=" ".join(match.text.split())[:600],
+        snippet=" ".join(match.text.split())[:800],
     )
 
 

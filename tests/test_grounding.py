@@ -169,7 +169,11 @@ FRAGMENTS = st.sampled_from(
         "<docs <div hidden>",
     ]
 )
-HOSTILE = st.lists(FRAGMENTS | st.text(max_size=4), max_size=24).map("".join) | st.text(max_size=60)
+SHORT = st.lists(FRAGMENTS | st.text(max_size=4), max_size=24).map("".join) | st.text(max_size=60)
+LONG = st.tuples(SHORT, st.integers(0, 9)).map(
+    lambda pair: "x" * pair[1] + (pair[0] + " ") * (900 // (len(pair[0]) + 1))
+)
+HOSTILE = SHORT | LONG
 
 
 def law(examples_count: int = EXAMPLES) -> examples:
@@ -672,14 +676,15 @@ GROWING = [
 ]
 
 
-@pytest.mark.parametrize("piece", GROWING)
-def test_time_grows_no_faster_than_the_text(piece: str) -> None:
+@pytest.mark.parametrize("asciidoc", [False, True])
+@pytest.mark.parametrize("piece", [*GROWING, "image:", "link:x"])
+def test_time_grows_no_faster_than_the_text(piece: str, asciidoc: bool) -> None:
     def cost(size: int) -> float:
         text = piece * (size // len(piece))
         best = float("inf")
         for _ in range(3):
             begun = time.process_time()
-            grounding.neutral(text)
+            grounding.neutral(text, asciidoc=asciidoc)
             best = min(best, time.process_time() - begun)
         return best
 

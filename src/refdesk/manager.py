@@ -16,14 +16,17 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Final, Protocol, Self, TypeVar
 
 from watchfiles import awatch
 
 from refdesk import manifest as manifests
-from refdesk.adapters import open_library
-from refdesk.adapters.base import Adapter, Progress
+from refdesk.adapters import dense, open_library
+from refdesk.adapters.base import Adapter, Progress, Surveyed
+from refdesk.adapters.folder import FolderLibrary
+from refdesk.adapters.history import History
 from refdesk.errors import (
     Busy,
     ConfigError,
@@ -41,12 +44,18 @@ from refdesk.model import (
     Changes,
     Degraded,
     Document,
+    Documented,
     Entry,
     Found,
     Hit,
     Library,
+    Lifetime,
+    PageHistory,
+    Platform,
+    Recorded,
     Ref,
     State,
+    Survey,
 )
 from refdesk.ranking import diversity, fusion, snippets, titles
 from refdesk.settings import Settings
@@ -58,6 +67,8 @@ CALLS_PER_LIBRARY: Final = 8
 ENTRIES_PER_PAGE: Final = 100
 CANDIDATES: Final = 10
 """Pages each library is asked for at least: fusion and exact titles need a choice."""
+HISTORY_SECONDS: Final = 18.0
+"""How long a question about history may take: git itself is asked, too."""
 _SETTLE_MS: Final = 250
 _RETRY_SECONDS: Final = 0.5
 _BYTES_PER_CHARACTER: Final = 2
@@ -80,6 +91,7 @@ class _Shelf:
     adapter: Adapter | None
     reason: str = ""
     calls: int = 0
+    history: History | None = None
 
     @property
     def library(self) -> Library:
@@ -100,6 +112,7 @@ class CorpusManager:
         self._settings = settings
         self._opener = opener
         self._manifest = manifest
+        self._encoder = dense.open_encoder(settings)
         self._shelves = self._open_all(manifest, {}, strict=not settings.allow_degraded)
         self._cache = _DocumentCache(settings.cache_bytes)
         self._threads = ThreadPoolExecutor(
@@ -108,6 +121,7 @@ class CorpusManager:
         self._indexer = ThreadPoolExecutor(1, thread_name_prefix="indexer")
         self._tasks: set[asyncio.Task[None]] = set()
         self._restart = asyncio.Event()
+        self._moved = asyncio.Event()
 
     @classmethod
     def load(cls, settings: Settings) -> Self:
@@ -195,6 +209,73 @@ class CorpusManager:
                 return page[:ENTRIES_PER_PAGE], str(page[ENTRIES_PER_PAGE - 1].ref)
         return page, ""
 
+    @property
+    def platforms(self) -> tuple[Platform, ...]:
+        """What the libraries tell how to deploy on; the first library to name one has it."""
+        found: dict[str, Platform] = {}
+        for shelf in self._shelves.values():
+            for platform in _platforms(shelf.adapter):
+                found.setdefault(platform.name, platform)
+        return tuple(found[name] for name in sorted(found))
+
+    async def surveys(self) -> list[Survey]:
+        """The make-up of every library whose kind knows it and that can answer now."""
+        shelves = [shelf for shelf in self._shelves.values() if isinstance(shelf.adapter, Surveyed)]
+        answers = await asyncio.gather(*(self._call(shelf, _survey) for shelf in shelves))
+        return [answer for answer in answers if answer is not None]
+
+    @property
+    def histories(self) -> tuple[str, ...]:
+        """The libraries whose history can be asked about."""
+        return tuple(name for name, shelf in self._shelves.items() if shelf.history is not None)
+
+    async def search_history(
+        self, query: str, *, limit: int, only_removed: bool = False, library: str = ""
+    ) -> list[Lifetime]:
+        """Sections, past and present, that hold the words of `query`; libraries take turns.
+
+        Raises:
+            UnknownLibrary: `library` has no history.
+            Unavailable, Busy: it cannot answer now.
+        """
+        answers = await asyncio.gather(
+            *(
+                self._ask_history(
+                    shelf, partial(history.search, query, limit, only_removed=only_removed)
+                )
+                for shelf, history in self._recorded(library)
+            )
+        )
+        return _in_turn(answers)[:limit]
+
+    async def when_documented(self, text: str, *, library: str = "") -> list[Documented]:
+        """For each library with history, the commits that wrote and removed a literal text.
+
+        Raises:
+            As `search_history`.
+        """
+        return await asyncio.gather(
+            *(
+                self._ask_history(shelf, partial(history.documented, text))
+                for shelf, history in self._recorded(library)
+            )
+        )
+
+    async def page_history(self, path: str, *, library: str = "") -> PageHistory:
+        """The revisions of a page of the first library with history that ever held `path`.
+
+        Raises:
+            NotFound: none did; near misses are suggested.
+            As `search_history`, besides.
+        """
+        missing = NotFound("no library with history is configured")
+        for shelf, history in self._recorded(library):
+            try:
+                return await self._ask_history(shelf, partial(history.page, path))
+            except NotFound as error:
+                missing = error
+        raise missing
+
     async def reindex(self, library: str = "") -> dict[str, Changes]:
         """Bring one library, or all, up to date; library -> what changed.
 
@@ -230,12 +311,33 @@ class CorpusManager:
             if shelf.adapter is not None and only in ("", name)
         }
 
+    def refresh_histories(
+        self,
+        *,
+        only: str = "",
+        force: bool = False,
+        progress: Callable[[str], Progress] | None = None,
+    ) -> dict[str, Recorded]:
+        """Bring the history indexes up to date in this thread; for the command line.
+
+        Raises:
+            UnknownLibrary: `only` has no history.
+            OpenError, Busy: the first one that fails.
+        """
+        return {
+            shelf.entry.name: history.refresh(
+                force=force, progress=progress(shelf.entry.name) if progress else None
+            )
+            for shelf, history in self._recorded(only)
+        }
+
     async def start(self) -> None:
         """Bring every library up to date in the background and, if set, watch for changes."""
-        self._spawn(self._refresh_until_done(list(self._shelves)))
+        self._spawn(self._index_all())
         if self._settings.watch:
             self._spawn(self._watch())
             self._spawn(self._watch_manifest())
+            self._spawn(self._watch_histories())
 
     async def close(self) -> None:
         """Stop the background work and close every library."""
@@ -251,6 +353,15 @@ class CorpusManager:
         for shelf in self._shelves.values():
             if shelf.adapter is not None:
                 shelf.adapter.close()
+            if shelf.history is not None:
+                shelf.history.close()
+        self._encoder.close()
+
+    def finish(self, progress: Callable[[str], Progress] | None = None) -> None:
+        """Wait until the vectors of every library are computed or that has failed."""
+        for name, shelf in self._shelves.items():
+            if isinstance(shelf.adapter, FolderLibrary):
+                shelf.adapter.finish(progress(name) if progress else None)
 
     # One library at a time
 
@@ -275,12 +386,17 @@ class CorpusManager:
         adapter = shelf.adapter
         if adapter is None:
             raise Unavailable(shelf.reason)
+        return await self._bounded(shelf, partial(work, adapter), self._settings.search_timeout)
+
+    async def _ask_history(self, shelf: _Shelf, work: Callable[[], T]) -> T:
+        return await self._bounded(shelf, work, HISTORY_SECONDS)
+
+    async def _bounded(self, shelf: _Shelf, work: Callable[[], T], seconds: float) -> T:
         if shelf.calls >= CALLS_PER_LIBRARY:
             raise Busy(f"library {shelf.entry.name!r} has too many calls under way; try again")
         shelf.calls += 1
-        future = asyncio.get_running_loop().run_in_executor(self._threads, work, adapter)
+        future = asyncio.get_running_loop().run_in_executor(self._threads, work)
         future.add_done_callback(lambda done: _settle(shelf, done))
-        seconds = self._settings.search_timeout
         try:
             return await asyncio.wait_for(asyncio.shield(future), seconds)
         except TimeoutError:
@@ -320,6 +436,18 @@ class CorpusManager:
             {"libraries": names},
         )
 
+    def _recorded(self, library: str) -> list[tuple[_Shelf, History]]:
+        """The libraries with history, or the one named."""
+        shelves = [self._shelf(library)] if library else list(self._shelves.values())
+        found = [(shelf, shelf.history) for shelf in shelves if shelf.history is not None]
+        if library and not found:
+            names = list(self.histories)
+            raise UnknownLibrary(
+                f"library {library!r} has no history; these have: {', '.join(names) or 'none'}",
+                {"libraries": names},
+            )
+        return found
+
     def _target(self, ref: str) -> Ref:
         if ref.startswith(REF_SCHEME):
             return Ref.parse(ref)
@@ -356,16 +484,93 @@ class CorpusManager:
                 log.error("library %s is left out: %s", entry.name, error)
                 shelves[entry.name] = _Shelf(entry, None, str(error))
             else:
+                if isinstance(adapter, FolderLibrary):
+                    adapter.attach(self._encoder)
                 shelves[entry.name] = _Shelf(entry, adapter)
+                shelves[entry.name].history = self._history(entry, strict=strict)
         return shelves
+
+    def _history(self, entry: LibraryEntry, *, strict: bool) -> History | None:
+        """The history of a library that wants one; its pages are served without it if need be."""
+        if not entry.history:
+            return None
+        try:
+            return History(entry, self._settings.data_dir)
+        except OpenError as error:
+            if strict:
+                raise
+            log.error("%s; the library is served without its history", error)
+            return None
+
+    async def _index_all(self) -> None:
+        """Pages first, histories next: a search must not wait for what is seldom asked."""
+        await self._refresh_until_done(list(self._shelves))
+        await self._record(list(self.histories))
+
+    async def _record(self, names: Sequence[str]) -> None:
+        """Bring histories up to date, again and again where another process is writing one."""
+        waiting = list(names)
+        while waiting:
+            busy = []
+            for name in waiting:
+                shelf = self._shelves.get(name)
+                if shelf is None or shelf.history is None:
+                    continue
+                try:
+                    recorded = await asyncio.get_running_loop().run_in_executor(
+                        self._indexer, shelf.history.refresh
+                    )
+                except Busy:
+                    busy.append(name)
+                except RefdeskError as error:
+                    log.error("the history of library %s could not be indexed: %s", name, error)
+                except Exception:
+                    log.exception("the history of library %s could not be indexed", name)
+                else:
+                    if recorded.built:
+                        log.info(
+                            "history of library %s indexed: %d commits read, %d lifetimes",
+                            name,
+                            recorded.built,
+                            recorded.lifetimes,
+                        )
+            waiting = busy
+            if waiting:
+                await asyncio.sleep(_RETRY_SECONDS)
+
+    async def _watch_histories(self) -> None:
+        """Follow branches and tags that move, until the task is cancelled."""
+        while True:
+            places = {
+                name: os.fspath(shelf.history.repository.git_dir)
+                for name, shelf in self._shelves.items()
+                if shelf.history is not None
+            }
+            if not places:
+                await self._moved.wait()
+                self._moved.clear()
+                continue
+            async for changes in awatch(
+                *_outermost(list(places.values())),
+                watch_filter=lambda _, path: _is_ref(path),
+                debounce=_SETTLE_MS * 2,
+                step=_SETTLE_MS // 5,
+                stop_event=self._moved,
+                ignore_permission_denied=True,
+            ):
+                await self._record(_touched({path for _, path in changes}, places))
+            self._moved.clear()
 
     async def _refresh(self, shelf: _Shelf) -> Changes:
         if shelf.adapter is None:
             raise Unavailable(shelf.reason)
         started = time.perf_counter()
+        snapshot = shelf.library.snapshot
         changes = await asyncio.get_running_loop().run_in_executor(
             self._indexer, shelf.adapter.refresh
         )
+        if shelf.library.snapshot != snapshot:
+            self._cache.drop(shelf.entry.name)
         if changes.new or changes.updated or changes.removed:
             self._cache.drop(shelf.entry.name)
             log.info(
@@ -412,6 +617,7 @@ class CorpusManager:
             if not roots:
                 await self._restart.wait()
                 continue
+            watched = _identities(roots)
             async for changes in awatch(
                 *_outermost(list(roots.values())),
                 watch_filter=None,
@@ -421,6 +627,8 @@ class CorpusManager:
                 ignore_permission_denied=True,
             ):
                 await self._refresh_until_done(_touched({path for _, path in changes}, roots))
+                if _identities(roots) != watched:
+                    break  # a folder was exchanged for another: watch the one that is there now
 
     async def _watch_manifest(self) -> None:
         """Reload when corpus.toml changes; its folder is watched, for editors replace files."""
@@ -450,7 +658,9 @@ class CorpusManager:
             self._spawn(self._retire(shelf))
         log.info("corpus.toml reloaded: %d libraries, %d opened", len(shelves), len(fresh))
         self._restart.set()
+        self._moved.set()
         await self._refresh_until_done(fresh)
+        await self._record(fresh)
 
     def _reopened(self, manifest: Manifest) -> dict[str, _Shelf]:
         return self._open_all(manifest, self._shelves, strict=not self._settings.allow_degraded)
@@ -460,6 +670,8 @@ class CorpusManager:
         await asyncio.sleep(self._settings.search_timeout)
         if shelf.adapter is not None:
             await self._in_thread(shelf.adapter.close)
+        if shelf.history is not None:
+            await self._in_thread(shelf.history.close)
 
     def _spawn(self, work: object) -> None:
         task: asyncio.Task[None] = asyncio.ensure_future(work)  # type: ignore[call-overload]
@@ -494,10 +706,32 @@ def _suggestion(found: Sequence[Found]) -> str:
     return next((answer.did_you_mean for answer in found if answer.did_you_mean), "")
 
 
+def _survey(adapter: object) -> Survey | None:
+    return adapter.survey() if isinstance(adapter, Surveyed) else None
+
+
+def _platforms(adapter: object) -> Sequence[Platform]:
+    return adapter.platforms() if isinstance(adapter, Surveyed) else ()
+
+
 def _settle(shelf: _Shelf, future: asyncio.Future[T]) -> None:
     shelf.calls -= 1
     with suppress(asyncio.CancelledError):
         future.exception()  # a late failure was reported as a timeout already
+
+
+def _in_turn(answers: Sequence[Sequence[T]]) -> list[T]:
+    """The best of each, then the second of each, and so on: their ranks do not compare."""
+    longest = max((len(answer) for answer in answers), default=0)
+    return [answer[place] for place in range(longest) for answer in answers if place < len(answer)]
+
+
+def _is_ref(path: str) -> bool:
+    """Whether a file in a git directory says where branches and tags stand."""
+    name = os.path.basename(path)
+    return name in ("HEAD", "packed-refs") or (
+        f"{os.sep}refs{os.sep}" in path and not name.endswith(".lock")
+    )
 
 
 def _outermost(paths: Sequence[str]) -> list[str]:
@@ -507,6 +741,16 @@ def _outermost(paths: Sequence[str]) -> list[str]:
         if not any(path.startswith(root.rstrip(os.sep) + os.sep) for root in chosen):
             chosen.append(path)
     return chosen
+
+
+def _identities(roots: Mapping[str, str]) -> dict[str, tuple[int, int]]:
+    """What tells a folder from another at the same path; those that are gone are left out."""
+    found = {}
+    for name, root in roots.items():
+        with suppress(OSError):
+            status = os.stat(root)
+            found[name] = status.st_dev, status.st_ino
+    return found
 
 
 def _touched(paths: set[str], roots: Mapping[str, str]) -> list[str]:

@@ -164,6 +164,7 @@ class Library:
     sections: int = 0
     snapshot: str = ""
     reason: str = ""
+    dense: Dense = Dense()
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,18 @@ def test_a_port_that_is_taken_is_named() -> None:
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto", "2026-07-28"])
+async def test_a_client_over_http_finds_and_reads(mode: str) -> None:
+    with process() as server:
+        async with Client(f"http://127.0.0.1:{server.port}/mcp", mode=mode) as client:
+            tools = [tool.name for tool in (await client.list_tools()).tools]
+            assert tools == ["search", "fetch", "list_documents"]
+            found = await client.call_tool("search", {"query": "webhook"})
+            assert found.structured_content is not None
+            ref = found.structured_content["results"][0]["ref"]
+            assert not (await client.call_tool("fetch", {"ref": ref})).is_error
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto", "2026-07-28"])
 async def test_a_client_on_standard_input_finds_and_reads(mode: str) -> None:
     code = (
         "import asyncio\n"

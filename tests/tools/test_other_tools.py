@@ -10,8 +10,10 @@ from inline_snapshot import snapshot
 from mcp import Client
 from mcp_types import TextContent
 
-from fakes import FakeManager, ask, body, error, large, page, protocol_server
+from fakes import FakeManager, ask, body, error, large, page, protocol_server, settings
+from refdesk.errors import InvalidArgument
 from refdesk.server.mcp import INSTRUCTIONS
+from refdesk.tools.desk import Desk, Tool
 from refdesk.tools.registry import TOOLS
 
 REF = "corpus://Docs/guides/payments.md"
@@ -30,7 +32,7 @@ async def listing(manager: FakeManager, **values: Any) -> list[dict[str, Any]]:
         ("zim", {}, ["search", "fetch"]),
         ("mediawiki", {}, ["search", "fetch"]),
         ("markdown", {}, ["search", "fetch", "list_documents"]),
-        ("liara", {}, ["search", "fetch", "list_documents"]),
+        ("liara", {}, ["search", "fetch", "list_documents", "platform_docs", "diagnose_log"]),
         ("zim", {"allow_reindex": True}, ["search", "fetch", "reindex"]),
         ("zim", {"local": True}, ["search", "fetch", "reindex"]),
     ],
@@ -150,11 +152,10 @@ async def test_reindex_counts_what_changed() -> None:
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-async def test_every_tool_refuses_unknown_arguments_and_names_its_own(tool: Any) -> None:
-    reply = error(await ask(FakeManager(), tool.name, {"nonsense": 1}, allow_reindex=True))
-    assert reply["error"] == "invalid_argument"
-    assert "unknown argument 'nonsense'" in reply["message"]
-    assert reply["known_arguments"]
+async def test_every_tool_refuses_unknown_arguments_and_names_its_own(tool: Tool) -> None:
+    with pytest.raises(InvalidArgument, match="unknown argument 'nonsense'") as refusal:
+        await tool.answer(Desk(FakeManager(), settings()), {"nonsense": 1})
+    assert refusal.value.details["known_arguments"]
 
 
 # Styles

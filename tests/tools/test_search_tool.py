@@ -30,7 +30,7 @@ async def test_a_hit_has_exactly_the_promised_fields() -> None:
                     "snapshot": "2026-01-31",
                     "location": "guides/payments.md:5-7",
                     "breadcrumb": "Payments > Webhooks",
-                    "snippet": grounding.envelope("## Webhooks The gateway calls your webhook."),
+                    "snippet": grounding.quote("## Webhooks The gateway calls your webhook."),
                     "relevant_sections": [
                         {"id": "", "title": ""},
                         {"id": "webhooks", "title": "Webhooks"},

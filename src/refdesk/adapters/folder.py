@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from refdesk.adapters import indexing
+from refdesk.adapters import dense, indexing
 from refdesk.adapters.base import Progress
 from refdesk.adapters.indexing import Folder
 from refdesk.adapters.preparing import Reader
@@ -40,6 +40,7 @@ from refdesk.model import (
 )
 from refdesk.ranking import diversity
 from refdesk.ranking import plan as planner
+from refdesk.ranking.dense import blend
 from refdesk.reading import plain, read
 
 HINTS: Final = 3
@@ -49,7 +50,9 @@ HITS_PER_PAGE: Final = 2
 RETIREMENT: Final = 60.0
 """Seconds for which a replaced index stays open: longer than any call may last."""
 PASSAGES_PER_PAGE: Final = 4
-COPY: Final = 0.5
+CANDIDATES: Final = 100
+"""Passages asked of the words where meaning has a say: it may lift any of them."""
+COPY: Final = 0.8
 """What is left of the score of a page that says what a better one says."""
 WEAK: Final = 0.4
 """An answer whose best page covers less is weak."""
@@ -94,6 +97,7 @@ class FolderLibrary:
         self._retired: list[tuple[float, _Generation]] = []
         self._current = self._open_current()
         self._progress = ""
+        self._leg = dense.Leg(self.folder.home, dense.WORDS_ONLY)
         if self._current is None:
             self.folder = self._located()
             indexing.scan(self.folder)
@@ -134,6 +138,14 @@ class FolderLibrary:
 
     # What they share
 
+    def attach(self, encoder: dense.Encoder) -> None:
+        """Search by meaning too, with this model, from the next refresh on."""
+        self._leg = dense.Leg(self.folder.home, encoder)
+
+    def finish(self, progress: Progress | None = None) -> bool:
+        """Wait until the vectors of the pages are computed; False when that has failed."""
+        return self._leg.finish(progress)
+
     @property
     def library(self) -> Library:
         """Counts and state of the generation that answers now."""
@@ -150,6 +162,7 @@ class FolderLibrary:
             documents=catalog.documents,
             sections=catalog.sections,
             snapshot=self._snapshot(catalog.newest),
+            dense=self._leg.state,
         )
 
     def search(self, query: str, limit: int) -> Found:
@@ -160,7 +173,10 @@ class FolderLibrary:
         """
         generation = self._generation()
         plan = planner.plan(query, generation.lexical)
-        scored = generation.lexical.search(plan, limit * PASSAGES_PER_PAGE)
+        depth = CANDIDATES if self._leg.state.on else 0
+        scored = generation.lexical.search(plan, max(limit * PASSAGES_PER_PAGE, depth))
+        if scored and depth:
+            scored = _blended(scored, self._leg.scores(query), generation.catalog.openings, limit)
         pages = _pages(scored, limit)
         located = generation.catalog.locate([one.passage for page in pages for one in page])
         best = [
@@ -236,10 +252,15 @@ class FolderLibrary:
             self.folder, force=force or unusable, progress=self._noted(progress)
         )
         self._reopen()
+        if self._current is not None:
+            catalog = self._current.catalog
+            found = (catalog.page(path) for path in catalog.paths())
+            self._leg.refresh(page for page in found if page is not None)
         return changes
 
     def close(self) -> None:
         """Close the index."""
+        self._leg.close()
         with self._swap:
             alive = [generation for _, generation in self._retired]
             current, self._current, self._retired = self._current, None, []
@@ -332,6 +353,18 @@ class FolderLibrary:
             catalog.close()
             return None
         return _Generation(folder, catalog, lexical, self._addresses(catalog))
+
+
+def _blended(
+    scored: Sequence[Scored],
+    meaning: Mapping[str, float],
+    openings: Mapping[str, tuple[int, int]],
+    limit: int,
+) -> list[Scored]:
+    """What words found, moved by how near its page is in meaning, and near pages they missed."""
+    known = {openings[path]: share for path, share in meaning.items() if path in openings}
+    near = {document: share for (document, _), share in known.items()}
+    return blend(scored, near, dict(known.keys()), limit)
 
 
 def _pages(scored: Sequence[Scored], limit: int) -> list[list[Scored]]:

@@ -13,6 +13,7 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Self
 from urllib.parse import quote, unquote_to_bytes
@@ -299,6 +300,15 @@ class Catalog:
             _decode(path): (int(document), Source(size, mtime, ctime, seen, digest, _includes(raw)))
             for path, document, size, mtime, ctime, seen, digest, raw in rows
         }
+
+    @cached_property
+    def openings(self) -> Mapping[str, tuple[int, int]]:
+        """Path -> (document id, id of its first passage) of every document with a passage."""
+        rows = self._query(
+            "SELECT d.path, d.id, min(p.id) FROM documents d JOIN passages p ON p.document = d.id"
+            " GROUP BY d.id"
+        )
+        return {_decode(path): (document, passage) for path, document, passage in rows}
 
     def skips(self) -> tuple[Skip, ...]:
         """What the last indexing run left out."""

@@ -152,5 +152,7 @@ def _index(manager: CorpusManager, name: str) -> Iterator[Finding]:
         return
     library = next(library for library in manager.libraries if library.name == name)
     yield Finding("ok", name, f"{library.documents} documents, {library.sections} sections")
+    meaning = "found by meaning too" if library.dense.on else f"words only: {library.dense.reason}"
+    yield Finding("ok", name, meaning)
     for line in skip_lines(changes):
         yield Finding("ok", name, line)

@@ -22,6 +22,7 @@ def run(arguments: argparse.Namespace) -> int:
     manager = CorpusManager.load(desk.settings(arguments))
     try:
         report = manager.refresh(force=arguments.force, progress=desk.show_progress)
+        manager.finish(desk.show_progress)
         libraries = {library.name: library for library in manager.libraries}
     finally:
         manager.shut()

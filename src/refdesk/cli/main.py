@@ -23,8 +23,10 @@ COMMANDS: Final = {
     "index": ("index", "bring the indexes up to date"),
     "check": ("check", "open everything that corpus.toml names and report"),
     "list": ("listing", "list the libraries, or the documents of one"),
+    "history": ("history", "ask what the pages used to say: index, search, when, page"),
     "eval": ("evaluate", "measure retrieval on a file of questions"),
     "outline": ("outline", "show the sections that refdesk sees in one file"),
+    "pull": ("pull", "fetch a public corpus, or a newer state of it, with git"),
     "connect": ("connect", "print the configuration of an MCP client"),
     "doctor": ("doctor", "look for misconfiguration and say how to mend it"),
 }

@@ -1,9 +1,9 @@
 """Corpus text in, untrusted envelope out; citation numbers are minted here. Pure.
 
 Everything a tool or a page shows passes through this room, and nothing else needs to think of
-it: `envelope` and `sections` for text of many lines, `line` for titles and other strings of
-one line, `link` for addresses, `value` for whole JSON values. All are idempotent and take time
-in proportion to their input.
+it: `neutral` and `sections` for text of many lines, `line` for titles and other strings of one
+line, `link` for addresses, `value` for whole JSON values; `quote` and `quote_block` wrap the
+result as data. All but those are idempotent and take time in proportion to their input.
 
     characters   invisible and control characters go
     tags         scripts, styles, comments, hidden elements and remote loads go
@@ -41,11 +41,6 @@ def cite(number: int) -> str:
     return f"[{number}]"
 
 
-def envelope(text: str, *, asciidoc: bool = False) -> str:
-    """`text`, neutral and wrapped as data."""
-    return OPEN + neutral(text, asciidoc=asciidoc) + CLOSE
-
-
 def sections(texts: Sequence[str], *, asciidoc: bool = False) -> list[str]:
     """The sections of one document, neutral, not yet wrapped.
 
@@ -58,9 +53,19 @@ def sections(texts: Sequence[str], *, asciidoc: bool = False) -> list[str]:
     return [text.strip("\n") for text in whole.split(SEAM)]
 
 
-def wrap(text: str) -> str:
-    """A piece of what `sections` returned as data of many lines; where it was cut it is sealed."""
-    return f"{OPEN}\n{disarm(text)}\n{CLOSE}"
+def seal(piece: str) -> str:
+    """A piece cut out of neutral text: what the cut has laid bare at its ends is closed again."""
+    return disarm(scrub(piece))
+
+
+def quote(text: str) -> str:
+    """Neutral text of one line, wrapped as data."""
+    return OPEN + text + CLOSE
+
+
+def quote_block(text: str) -> str:
+    """Neutral text of many lines, wrapped as data."""
+    return f"{OPEN}\n{text}\n{CLOSE}"
 
 
 def neutral(text: str, *, asciidoc: bool = False) -> str:
@@ -73,7 +78,7 @@ def line(text: str, limit: int = LINE_LIMIT) -> str:
     """`text` on one line, neutral, at most `limit` characters long."""
     flat = " ".join(scrub(text[: 4 * limit]).split())
     if len(flat) > limit:
-        flat = flat[: limit - 1] + "\u2026"
+        flat = scrub(flat[: limit - 1]) + "\u2026"
     return " ".join(_clean(flat, line=True).split())
 
 

@@ -28,8 +28,10 @@ _DEFINITION: Final = re.compile(
 )
 _REMARK: Final = re.compile(r"(?:#|<>)[ \t]*+[\"'(]")
 _AUTOLINK: Final = re.compile(r"<(?P<target>[A-Za-z][^<>\x00]{0,2000})>")
-_MACRO_IMAGE: Final = re.compile(r"\bimage::?(?P<target>[^\s\[\]\x00]++)\[(?P<alt>[^\]\n\x00]*+)\]")
-_MACRO_LINK: Final = re.compile(r"(?:\blink:)?(?P<target>\b[A-Za-z][^\s\[\]\x00]*+)(?=\[)")
+_MACRO_IMAGE: Final = re.compile(
+    r"\bimage::?(?P<target>[^\s\[\]\x00]{1,500}+)\[(?P<alt>[^\]\n\x00]*+)\]"
+)
+_MACRO_LINK: Final = re.compile(r"\blink:(?P<target>[^\s\[\]\x00]{1,500}+)(?=\[)")
 
 
 def unlink(prose: str, *, asciidoc: bool = False) -> str:

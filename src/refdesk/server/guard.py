@@ -106,15 +106,12 @@ class Guard:
             return (400, f"the request has {word} Host header"), b""
         if counts.count(b"origin") > 1 or len(headers) > _MANY_HEADERS:
             return (400, "the request has too many headers"), b""
+        host = self._judge_host(values[b"host"])
         target = scope.get("extensions", {}).get(TARGET)
-        host = Host(", ")
-        for name in (values[b"host"], target):
-            if name is None:
-                continue
-            verdict = self._judge_host(name)
-            if not isinstance(verdict, Host):
-                return verdict, b""
-            host = verdict
+        if isinstance(host, Host) and target is not None:
+            host = self._judge_host(target)
+        if not isinstance(host, Host):
+            return host, b""
         origin = values.get(b"origin", b"")
         if origin and not self._allowlist.accepts_origin(origin.decode("latin-1"), host):
             return (403, self._about_origin(origin)), b""

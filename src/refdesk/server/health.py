@@ -43,7 +43,7 @@ def report(manager: Manager) -> Json:
         "version": refdesk.__version__,
         "documents": sum(library.documents for library in libraries),
         "chunks": sum(library.sections for library in libraries),
-        "dense_search": False,
+        "dense_search": any(library.dense.on for library in libraries),
         "libraries": [_library(library) for library in libraries],
     }
 
@@ -56,7 +56,7 @@ def _library(library: Library) -> Json:
         "documents": library.documents,
         "sections": library.sections,
         "snapshot": grounding.line(library.snapshot),
-        "reason": grounding.line(library.reason),
+        "reason": grounding.line(library.reason or library.dense.reason),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -17,12 +17,12 @@ class Metrics:
     def __init__(self, manager: Manager) -> None:
         self._manager = manager
         self._calls: Counter[tuple[str, str]] = Counter()
-        self._seconds: Counter[str] = Counter()
+        self._seconds: defaultdict[str, float] = defaultdict(float)
 
     def called(self, tool: str, status: str, seconds: float) -> None:
         """Count one call that took `seconds`."""
         self._calls[tool, status] += 1
-        self._seconds[tool] += seconds  # type: ignore[assignment]
+        self._seconds[tool] += seconds
 
     async def show(self, request: Request) -> Response:
         """The endpoint `/metrics`."""

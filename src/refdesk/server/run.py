@@ -21,7 +21,7 @@ from refdesk.server.allowlist import Allowlist
 from refdesk.server.app import create_app
 from refdesk.server.calls import Calls
 from refdesk.server.metrics import Metrics
-from refdesk.settings import Settings, variable
+from refdesk.settings import Settings, spend_guard, variable
 from refdesk.tools.desk import Desk, Manager
 
 log = logging.getLogger(__name__)
@@ -40,6 +40,7 @@ def serve_http(manager: Manager, settings: Settings) -> None:
         SettingsError: the address is taken or not ours, or an allowlist cannot be used.
     """
     logs.configure(settings)
+    spend_guard(settings)
     app = create_app(manager, settings)
     sockets = _listen(settings)
     config = uvicorn.Config(

@@ -75,7 +75,7 @@ async def answer(desk: Desk, given: Mapping[str, object]) -> Reply:
         "url": grounding.link(document.url),
         "snapshot": grounding.line(document.snapshot),
         "sections": [
-            {"id": piece.id, "title": piece.title, "content": grounding.wrap(piece.text)}
+            {"id": piece.id, "title": piece.title, "content": grounding.quote_block(piece.text)}
             for piece in cut
         ],
         "available_sections": _contents(document.sections, CONTENTS_LIMIT),
@@ -146,13 +146,19 @@ def _cut(pieces: Sequence[Piece], start: int, limit: int) -> tuple[list[Piece], 
         if limit and len(text) > room:
             if end == start:
                 text = text[: _line_end(text, room)]
-                cut.append(Piece(piece.id, piece.title, text))
+                cut.append(_part(piece, text))
                 end += len(text)
             break
-        cut.append(Piece(piece.id, piece.title, text))
+        cut.append(_part(piece, text))
         room -= len(text)
         end = begin
     return cut, end
+
+
+def _part(piece: Piece, text: str) -> Piece:
+    if text == piece.text:
+        return piece
+    return Piece(piece.id, piece.title, grounding.seal(text))
 
 
 def _line_end(text: str, room: int) -> int:

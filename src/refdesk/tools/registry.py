@@ -4,10 +4,30 @@ from __future__ import annotations
 
 from typing import Final
 
-from refdesk.tools import fetch, list_documents, reindex, search
+from refdesk.tools import (
+    diagnose_log,
+    fetch,
+    list_documents,
+    page_history,
+    platform_docs,
+    reindex,
+    search,
+    search_history,
+    when_documented,
+)
 from refdesk.tools.desk import Desk, Tool
 
-TOOLS: Final[tuple[Tool, ...]] = (search.TOOL, fetch.TOOL, list_documents.TOOL, reindex.TOOL)
+TOOLS: Final[tuple[Tool, ...]] = (
+    search.TOOL,
+    fetch.TOOL,
+    list_documents.TOOL,
+    reindex.TOOL,
+    platform_docs.TOOL,
+    diagnose_log.TOOL,
+    search_history.TOOL,
+    when_documented.TOOL,
+    page_history.TOOL,
+)
 """In the order in which they are listed. A new question is a new file and one name here."""
 
 

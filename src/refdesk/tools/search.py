@@ -81,7 +81,7 @@ def _result(number: int, hit: Hit, snippet: str) -> Json:
         "snapshot": grounding.line(hit.snapshot),
         "location": grounding.line(hit.location),
         "breadcrumb": grounding.line(" > ".join(hit.breadcrumb), _BREADCRUMB_LIMIT),
-        "snippet": f"{grounding.OPEN}{snippet}{grounding.CLOSE}",
+        "snippet": grounding.quote(snippet),
         "relevant_sections": [
             {"id": grounding.line(hint.id), "title": grounding.line(hint.title, _HINT_LIMIT)}
             for hint in hit.sections[:_HINTS]
@@ -106,7 +106,7 @@ def _shorten(
     for result, snippet, size in zip(results, snippets, sizes, strict=True):
         if size > room:
             piece = _window(snippet, room * len(snippet) // size, words)
-            result["snippet"] = f"{grounding.OPEN}{piece}{grounding.CLOSE}"
+            result["snippet"] = grounding.quote(piece)
             excess -= size - len(piece.encode())
     for result in reversed(results):
         if excess <= 0:
@@ -130,7 +130,8 @@ def _share(sizes: Sequence[int], budget: int) -> int:
 def _clip(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
-    return text[: limit - 1].rpartition(" ")[0] + "\u2026" or text[:limit]
+    piece = text[: limit - 1]
+    return grounding.seal((piece.rpartition(" ")[0] or piece) + "\u2026")
 
 
 def _window(text: str, limit: int, words: Sequence[str]) -> str:
@@ -143,7 +144,7 @@ def _window(text: str, limit: int, words: Sequence[str]) -> str:
         piece = piece.rpartition(" ")[0] or piece
     if start:
         piece = piece.partition(" ")[2] or piece
-    return piece.strip()
+    return grounding.seal(piece.strip())
 
 
 def _schema(settings: Settings) -> Json:
