@@ -53,7 +53,8 @@ async def test_history_tools_are_shown_only_where_a_library_has_a_history() -> N
 
 async def test_the_list_stays_small_with_every_tool_on() -> None:
     platforms = tuple(
-        Platform(name, "Liara", f"paas/{name}/") for name in "django docker flask go laravel next node php".split()
+        Platform(name, "Liara", f"paas/{name}/")
+        for name in "django docker flask go laravel next node php".split()
     )
     manager = prepared(adapter="liara", platforms=platforms)
     async with Client(protocol_server(manager, allow_reindex=True)) as client:

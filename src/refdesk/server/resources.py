@@ -19,8 +19,7 @@ from mcp_types import (
 
 from refdesk import grounding
 from refdesk.errors import RefdeskError
-from refdesk.model import Survey
-from refdesk.server import health
+from refdesk.model import Dense, Survey
 from refdesk.tools.desk import Desk, Json, compact
 
 URI: Final = "liara://corpus"
@@ -75,8 +74,14 @@ async def corpus(desk: Desk) -> Json:
         **_survey(first),
         "others": [_survey(other) for other in others],
         "platforms": [grounding.line(platform.name) for platform in desk.manager.platforms],
-        "dense": {"on": health.report(desk.manager)["dense_search"]},
+        "dense": _dense(desk, first.library),
     }
+
+
+def _dense(desk: Desk, name: str) -> Json:
+    """Whether searches by meaning take part in that library, and why not."""
+    state = next((one.dense for one in desk.manager.libraries if one.name == name), Dense())
+    return {"on": state.on, "reason": grounding.line(state.reason)}
 
 
 def _survey(survey: Survey) -> Json:
