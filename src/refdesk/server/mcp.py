@@ -28,8 +28,7 @@ from refdesk.tools.desk import Desk, Tool
 
 NAME: Final = "refdesk"
 INSTRUCTIONS: Final = """\
-refdesk looks things up in this team's own documentation: folders of Markdown and AsciiDoc, and \
-offline archives of Wikipedia, DevDocs and Stack Exchange.
+refdesk looks things up in this team's own documentation, on the team's own machine.
 
 1. search: ask with the key words of the question, in any language; every library is searched at \
 once. Read the snippets first: they often answer already. Put exact phrases into "double quotes".
