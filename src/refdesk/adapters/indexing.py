@@ -7,20 +7,23 @@ process writes.
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
-import os
 import time
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from refdesk import __version__
+from refdesk.adapters import workers
 from refdesk.adapters.base import Progress
-from refdesk.adapters.preparing import Prepared, Reader, Refused, prepare, prepare_all
+from refdesk.adapters.preparing import (
+    Prepared,
+    Reader,
+    Refused,
+    prepare,
+    prepare_all,
+)
 from refdesk.backends import files, generations
 from refdesk.backends.catalog import Catalog, CatalogWriter, Source
 from refdesk.backends.files import Stat
@@ -265,23 +268,12 @@ def _write(
 
 
 def _prepare_all(folder: Folder, work: Mapping[str, Stat]) -> Iterator[Prepared | Refused]:
-    workers = os.cpu_count() or 1
-    if workers == 1 or sum(stat.size for stat in work.values()) < _PARALLEL_BYTES:
+    if workers.CORES == 1 or sum(stat.size for stat in work.values()) < _PARALLEL_BYTES:
         for path in work:
             yield prepare(folder.root, path, folder.reader)
         return
-    # Not fork: the process that indexes may run threads (a server does). The fork server imports
-    # once for all workers.
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([prepare_all.__module__])
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        pending: deque[Future[list[Prepared | Refused]]] = deque()
-        for batch in _batches(work):
-            pending.append(pool.submit(prepare_all, folder.root, batch, folder.reader))
-            if len(pending) > workers * 4:
-                yield from pending.popleft().result()
-        while pending:
-            yield from pending.popleft().result()
+    calls = ((folder.root, batch, folder.reader) for batch in _batches(work))
+    yield from workers.each(prepare_all, calls)
 
 
 def _batches(work: Mapping[str, Stat]) -> Iterable[list[str]]:

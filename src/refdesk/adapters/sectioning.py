@@ -6,14 +6,11 @@ What this module imports is paid for by every run that starts workers: keep it l
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
-import os
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
+from refdesk.adapters import workers
 from refdesk.model import LEAD
 from refdesk.reading import Page, decode
 
@@ -52,23 +49,12 @@ Sectioned = tuple[tuple[str, str], str, list[Cut]]
 
 def section_all(versions: Iterable[Version], count: int, read: Read) -> Iterator[Sectioned]:
     """The sections of each version, in order; with `count` large, cut in worker processes."""
-    workers = os.cpu_count() or 1
-    if workers == 1 or count < PARALLEL:
+    if workers.CORES == 1 or count < PARALLEL:
         seen: set[bytes] = set()
         for version in versions:
             yield _section(version, read, seen)
         return
-    # Not fork: the process that indexes may run threads (a server does).
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([__name__])
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        pending: deque[Future[list[Sectioned]]] = deque()
-        for batch in _batches(versions):
-            pending.append(pool.submit(_section_batch, batch, read))
-            if len(pending) > workers * 2:
-                yield from pending.popleft().result()
-        while pending:
-            yield from pending.popleft().result()
+    yield from workers.each(_section_batch, ((batch, read) for batch in _batches(versions)))
 
 
 _seen: set[bytes] = set()
