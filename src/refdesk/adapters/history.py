@@ -11,6 +11,7 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -428,6 +429,11 @@ def update(source: _Source, home: Path, *, force: bool, progress: Progress | Non
                 return 0
             known = meta if not force and _continues(source.repository, state, meta) else {}
             return _build(source, state, known, home, published if known else None, progress)
+        except BrokenProcessPool as error:
+            raise OpenError(
+                f"library {source.name!r}: a worker died while history was read, perhaps for lack "
+                "of memory; the last good index stays in use"
+            ) from error
         except OSError as error:
             raise OpenError(
                 f"library {source.name!r}: the history index in {home} cannot be written "
