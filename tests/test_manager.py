@@ -61,6 +61,14 @@ async def test_libraries_whose_scores_do_not_compare_are_fused_by_rank(tmp_path:
     assert [hit.title for hit in answer.hits] == ["l1", "c1", "l2", "c2"]
 
 
+async def test_between_such_libraries_a_title_that_covers_the_query_counts(tmp_path: Path) -> None:
+    one = MemoryLibrary("One", {"Notes": "persistent disk", "Misc": "disk"}, "a")
+    two = MemoryLibrary("Two", {"Other": "disk", "Persistent disk size": "disk"}, "b")
+    async with desk(tmp_path, one, two) as manager:
+        answer = await manager.search("persistent disk", limit=4)
+    assert answer.hits[0].title == "Persistent disk size"
+
+
 async def test_a_page_whose_title_is_the_query_comes_first(tmp_path: Path) -> None:
     pages = {"other": "ray charles", "Ray Charles": "a singer named ray charles"}
     library = MemoryLibrary("One", pages, scores={"other": 9.0, "Ray Charles": 1.0})

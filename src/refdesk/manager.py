@@ -682,8 +682,9 @@ class CorpusManager:
 def rank(query: str, found: Sequence[Found]) -> list[Hit]:
     """The hits of several libraries as one list, best first, a page's repeats behind.
 
-    Answers on the same scale are merged by score; different scales are fused by rank. Pages
-    whose title is the query come first.
+    Answers on the same scale are merged by score. Different scales are fused by rank, which says
+    nothing of how good a library's best hit is: there a title that covers the query counts up to
+    twice. Pages whose title is the query come first.
     """
     scales: dict[str, list[Hit]] = {}
     for number, answer in enumerate(found):
@@ -693,7 +694,13 @@ def rank(query: str, found: Sequence[Found]) -> list[Hit]:
         (1.0, [(hit.ref, hit.passage) for hit in sorted(hits, key=lambda hit: -hit.score)])
         for hits in scales.values()
     ]
-    fused = [by_key[key] for key in fusion.fuse(rankings)]
+    scores = fusion.fuse(rankings)
+    if len(scales) > 1:
+        scores = {
+            key: score * (1.0 + titles.coverage(query, by_key[key].title))
+            for key, score in scores.items()
+        }
+    fused = [by_key[key] for key in sorted(scores, key=lambda key: -scores[key])]
     wanted = titles.key(query)
     fused.sort(key=lambda hit: not wanted or titles.key(hit.title) != wanted)
     return diversity.spread(fused, lambda hit: hit.ref)

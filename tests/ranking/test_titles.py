@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from refdesk.ranking.titles import key
+from refdesk.ranking.titles import coverage, key
 
 ZWNJ = "\u200c"
 
@@ -30,3 +30,9 @@ def test_case_blanks_and_spelling_do_not_matter(query: str, title: str) -> None:
 )
 def test_less_than_the_whole_title_is_no_title(query: str, title: str) -> None:
     assert key(query) == "" or key(query) != key(title)
+
+
+def test_coverage_is_the_share_of_the_query_that_a_title_holds() -> None:
+    assert coverage("persistent disk", "Persistent disks") == 1.0
+    assert coverage("persistent disk", "Disk") == 0.5
+    assert coverage("persistent disk", "Networks") == coverage("", "Disk") == 0.0

@@ -1,4 +1,4 @@
-"""A query or a title in, what makes two of them the same out."""
+"""A query and a title in, whether and how far they are about the same thing out."""
 
 from __future__ import annotations
 
@@ -13,3 +13,9 @@ def key(text: str) -> str:
     """
     words = (analysis.normalize(word) for _, _, word in analysis.surface(text))
     return "".join(words).replace(ZWNJ, "")
+
+
+def coverage(query: str, title: str) -> float:
+    """Share of the query's words that stand in the title, 0.0-1.0."""
+    words = set(analysis.terms(query))
+    return len(words & set(analysis.terms(title))) / len(words) if words else 0.0
