@@ -76,6 +76,15 @@ def test_fetch_of_a_missing_section_names_those_there_are(corpus: Path, capsys: 
     assert "health-checks" in capsys.readouterr().err
 
 
+def test_a_near_miss_is_suggested_and_nothing_where_there_is_none(
+    corpus: Path, capsys: Capture
+) -> None:
+    assert main(["fetch", "corpus://Docs/diks.md"]) == 1
+    assert "suggestions\n  corpus://Docs/disks.md" in capsys.readouterr().err
+    assert main(["fetch", "corpus://Docs/zzzzzz"]) == 1
+    assert "suggestions" not in capsys.readouterr().err
+
+
 def test_index_counts_and_names_what_is_left_out(corpus: Path, capsys: Capture) -> None:
     (corpus / "corpus" / "docs" / "nul.md").write_bytes(b"# A\0")
     assert main(["index"]) == 0

@@ -218,9 +218,9 @@ class FolderLibrary:
         page = catalog.page(path)
         if page is None:
             near = difflib.get_close_matches(path, catalog.paths(), _NEAR_MISSES, 0.6)
+            hint = ", or try one of the suggestions" if near else ""
             raise NotFound(
-                f"library {self._entry.name!r} holds no document at that ref; "
-                "search for it, or try one of the suggestions",
+                f"library {self._entry.name!r} holds no document at that ref; search for it{hint}",
                 [str(Ref(self._entry.name, close)) for close in near],
             )
         return Document(

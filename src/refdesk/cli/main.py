@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from refdesk import __version__
-from refdesk.errors import RefdeskError
+from refdesk.errors import RefdeskError, RequestError
 
 COMMANDS: Final = {
     "serve": ("serving", "serve the corpus over MCP (Streamable HTTP, or --stdio)"),
@@ -72,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return int(arguments.run(arguments))
     except RefdeskError as error:
-        sys.stderr.write(f"refdesk: {error}\n")
+        sys.stderr.write(f"refdesk: {error}\n{_suggestions(error)}")
         return 1
     except KeyboardInterrupt:
         return 130
@@ -80,6 +80,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader (head, less) has gone; keep the interpreter from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _suggestions(error: RefdeskError) -> str:
+    """The near misses that an error carries, one a line."""
+    near = error.details.get("suggestions") if isinstance(error, RequestError) else None
+    return "".join(f"  {name}\n" for name in near) if isinstance(near, list) else ""
 
 
 def _add_global_options(target: argparse.ArgumentParser, default: object) -> None:
